@@ -1,0 +1,1 @@
+"""The networks and their frozen configurations: CharCNN, BiLSTM, BiLM, ScalarMix. Knows torch, no files."""

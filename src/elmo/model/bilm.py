@@ -1,0 +1,112 @@
+"""BiLM: a token encoder and a BiLSTM. One class for training and inference; state is an argument and a result.
+
+W distinct words, N sentences, T positions (boundaries included), L layers, D size of one direction, R directions.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from elmo.errors import ConfigError
+from elmo.model.bilstm import BiLSTM, BiLSTMConfig, State, reading_order, text_order
+from elmo.model.charcnn import CharCNN, CharCNNConfig
+from elmo.model.fields import read_fields
+from elmo.model.wordtable import WordTable, WordTableConfig
+
+
+@dataclass(frozen=True, kw_only=True)
+class BiLMConfig:
+    """The architecture of a `BiLM`."""
+
+    tokens: CharCNNConfig | WordTableConfig
+    lstm: BiLSTMConfig
+
+    def __post_init__(self) -> None:
+        if self.tokens.output_dim != self.lstm.input_dim:
+            raise ConfigError(
+                f"tokens.output_dim is {self.tokens.output_dim} and lstm.input_dim {self.lstm.input_dim}; "
+                "the LSTM reads token vectors, so they must be equal"
+            )
+        if self.tokens.output_dim != self.lstm.output_dim:
+            raise ConfigError(
+                f"tokens.output_dim is {self.tokens.output_dim} and the LSTM's output {self.lstm.output_dim}; layer 0 "
+                "is the token vector, and all layers must have one size to be mixed"
+            )
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], *, where: str = "config") -> "BiLMConfig":
+        """From a mapping as in config.json; anything unknown or wrong fails with its place."""
+        return read_fields(cls, values, where=where)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A mapping that `from_dict` reads back."""
+        return asdict(self)
+
+    @property
+    def output_dim(self) -> int:
+        """Size of a token's vector in any layer: all directions side by side."""
+        return self.lstm.directions * self.lstm.output_dim
+
+    @property
+    def layer_count(self) -> int:
+        """Layers that come out: the token layer and each LSTM layer."""
+        return self.lstm.layers + 1
+
+
+class BiLM(nn.Module):
+    """The bidirectional language model without its softmax.
+
+    Parameters are allocated, not initialized: `initialize` fills them for training, a reader of files otherwise.
+    `settled_h` [L, R, P] and `settled_c` [L, R, H] hold the state between sentences; see `model.settled`.
+    """
+
+    settled_h: Tensor
+    settled_c: Tensor
+
+    def __init__(self, config: BiLMConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.tokens: CharCNN | WordTable = (
+            CharCNN(config.tokens) if isinstance(config.tokens, CharCNNConfig) else WordTable(config.tokens)
+        )
+        self.lstm = BiLSTM(config.lstm)
+        shape = (config.lstm.layers, config.lstm.directions)
+        self.register_buffer("settled_h", torch.zeros(*shape, config.lstm.output_dim))
+        self.register_buffer("settled_c", torch.zeros(*shape, config.lstm.cell_dim))
+
+    def forward(self, x: Tensor, lengths: Tensor, state: State) -> tuple[Tensor, State]:
+        """Token vectors x: [N, T, D] and lengths [N] -> layers [L + 1, N, T, R * D] and the state after.
+
+        Layer 0 is the token vector, once for each direction. Positions past a length are zero in every layer.
+        """
+        order = torch.argsort(lengths, descending=True, stable=True)
+        back = torch.argsort(order)
+        lengths = lengths[order]
+        x = x[order]
+        R = self.config.lstm.directions
+        outputs, after = self.lstm(reading_order(x, lengths, directions=R), state.rows(order), lengths=lengths)
+        alive = torch.arange(x.shape[1], device=x.device) < lengths[:, None]  # [N, T]
+        layers = [torch.cat([x] * R, dim=-1) * alive[:, :, None]]
+        layers += [text_order(y, lengths) for y in outputs]
+        return torch.stack(layers)[:, back], after.rows(back)
+
+    def zero_state(self, rows: int) -> State:
+        """The state of a model that has read nothing."""
+        return self.lstm.zero_state(rows)
+
+    def settled_state(self, rows: int) -> State:
+        """The stored state between sentences, for each of `rows` sentences."""
+        return State(
+            self.settled_h[:, :, None].expand(-1, -1, rows, -1), self.settled_c[:, :, None].expand(-1, -1, rows, -1)
+        )
+
+    @torch.no_grad()
+    def initialize(self, generator: torch.Generator) -> None:
+        """Fill all parameters with the original's initial distributions."""
+        self.tokens.initialize(generator)
+        self.lstm.initialize(generator)
+        self.settled_h.zero_()
+        self.settled_c.zero_()

@@ -1,0 +1,149 @@
+"""CharCNN: the characters of a word to one vector (convolutions, max-pool, highways, projection). No context here.
+
+W words, C characters in a row, E character embedding, F filters in all, D output.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from elmo.errors import ConfigError
+from elmo.text.chars import CHARACTER_COUNT, CHARACTERS_IN_ROW, IN_WORD_PADDING
+
+# Words in one im2col product where nothing is kept for gradients: a few tens of megabytes at the published sizes.
+WORDS_AT_ONCE = 256
+
+
+@dataclass(frozen=True, kw_only=True)
+class CharCNNConfig:
+    """Sizes of a `CharCNN`. `filters` are pairs of width and count."""
+
+    kind: Literal["characters"] = "characters"
+    embedding_dim: int
+    filters: tuple[tuple[int, int], ...]
+    highways: int = 0
+    activation: Literal["relu", "tanh"] = "relu"
+    output_dim: int
+    characters: int = CHARACTERS_IN_ROW
+
+    def __post_init__(self) -> None:
+        if not self.filters:
+            raise ConfigError("tokens.filters is empty; give at least one [width, count]")
+        for width, count in self.filters:
+            if not (1 <= width <= self.characters and count >= 1):
+                raise ConfigError(
+                    f"tokens.filters has [{width}, {count}]; a width is 1 to {self.characters}, a count at least 1"
+                )
+        for name in ("embedding_dim", "output_dim"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"tokens.{name} is {getattr(self, name)}; it must be at least 1")
+        if self.highways < 0:
+            raise ConfigError(f"tokens.highways is {self.highways}; it must not be negative")
+        if self.characters < 3:
+            raise ConfigError(f"tokens.characters is {self.characters}; a row needs at least 3")
+
+    @property
+    def filter_count(self) -> int:
+        """Filters of all widths together (F)."""
+        return sum(count for _, count in self.filters)
+
+    @property
+    def projected(self) -> bool:
+        """Whether a projection stands at the end: the original has one only where it changes the size."""
+        return self.filter_count != self.output_dim
+
+
+class Highway(nn.Module):
+    """`carry * activation(x @ transform) + (1 - carry) * x`, with bilm-tf's sense of the carry gate."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.weight_carry = nn.Parameter(torch.empty(size, size))
+        self.bias_carry = nn.Parameter(torch.empty(size))
+        self.weight_transform = nn.Parameter(torch.empty(size, size))
+        self.bias_transform = nn.Parameter(torch.empty(size))
+
+    def forward(self, x: Tensor) -> Tensor:
+        carry = torch.sigmoid(torch.addmm(self.bias_carry, x, self.weight_carry))  # [W, F]
+        # Always relu, whatever the convolutions use. [bilm-tf model.py, high()]
+        transformed = torch.relu(torch.addmm(self.bias_transform, x, self.weight_transform))
+        return carry * transformed + (1 - carry) * x
+
+
+class CharCNN(nn.Module):
+    """Rows of character ids [W, C] to word vectors [W, D]."""
+
+    def __init__(self, config: CharCNNConfig) -> None:
+        super().__init__()
+        self.config = config
+        E, n = config.embedding_dim, config.filter_count
+        self.characters = nn.Parameter(torch.empty(CHARACTER_COUNT, E))
+        self.filters = nn.ParameterList(torch.empty(width, E, count) for width, count in config.filters)
+        self.filter_biases = nn.ParameterList(torch.empty(count) for _, count in config.filters)
+        self.highways = nn.ModuleList(Highway(n) for _ in range(config.highways))
+        if config.projected:
+            self.weight_projection = nn.Parameter(torch.empty(n, config.output_dim))
+            self.bias_projection = nn.Parameter(torch.empty(config.output_dim))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """rows: [W, C] -> [W, D]. The answer for a word does not depend on its neighbours."""
+        if torch.is_grad_enabled() or len(rows) <= WORDS_AT_ONCE:
+            return self._encode(rows)
+        # Words of like length together: a group needs only as many windows as its longest word.
+        order = (rows != IN_WORD_PADDING).sum(1).argsort()
+        encoded = torch.cat([self._encode(rows[part]) for part in order.split(WORDS_AT_ONCE)])
+        result = torch.empty_like(encoded)
+        result[order] = encoded
+        return result
+
+    def _encode(self, rows: Tensor) -> Tensor:
+        W = len(rows)
+        embedded = F.embedding(rows[:, : self._columns(rows)].long(), self.characters)  # [W, C', E]
+        pooled = []
+        for weight, bias in zip(self.filters, self.filter_biases, strict=True):
+            width, E, count = weight.shape
+            windows = embedded.unfold(1, width, 1).transpose(2, 3).reshape(-1, width * E)  # [W * windows, width * E]
+            scores = windows @ weight.reshape(width * E, count)
+            pooled.append(scores.view(W, -1, count).amax(1) + bias)  # [W, count]
+        # Pool, then activate, as the original does; the bias commutes with the maximum. [bilm-tf model.py, make_convolutions]
+        x = torch.cat(pooled, dim=1)  # [W, F]
+        x = torch.relu(x) if self.config.activation == "relu" else torch.tanh(x)
+        for highway in self.highways:
+            x = highway(x)
+        if self.config.projected:
+            x = torch.addmm(self.bias_projection, x, self.weight_projection)  # [W, D]
+        return x
+
+    def _columns(self, rows: Tensor) -> int:
+        """Columns that matter: behind the longest word all windows see padding only, so one of each width is enough."""
+        if len(rows) == 0:
+            return self.config.characters
+        longest = int((rows != IN_WORD_PADDING).sum(1).max())
+        return min(self.config.characters, longest + max(width for width, _ in self.config.filters))
+
+    @torch.no_grad()
+    def initialize(self, generator: torch.Generator) -> None:
+        """Fill with the original's initial distributions. [bilm-tf training.py, _build_word_char_embeddings]"""
+        config = self.config
+        self.characters.uniform_(-1.0, 1.0, generator=generator)
+        self.characters[0] = 0
+        for weight, bias in zip(self.filters, self.filter_biases, strict=True):
+            if config.activation == "relu":
+                weight.uniform_(-0.05, 0.05, generator=generator)
+            else:
+                weight.normal_(0.0, math.sqrt(1.0 / (weight.shape[0] * weight.shape[1])), generator=generator)
+            bias.zero_()
+        deviation = math.sqrt(1.0 / config.filter_count)
+        for highway in self.highways:
+            assert isinstance(highway, Highway)
+            highway.weight_carry.normal_(0.0, deviation, generator=generator)
+            highway.bias_carry.fill_(-2.0)
+            highway.weight_transform.normal_(0.0, deviation, generator=generator)
+            highway.bias_transform.zero_()
+        if config.projected:
+            self.weight_projection.normal_(0.0, deviation, generator=generator)
+            self.bias_projection.zero_()

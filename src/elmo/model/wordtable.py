@@ -1,0 +1,44 @@
+"""WordTable: word ids to vectors, for models that read words instead of characters. The counterpart of CharCNN."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from elmo.errors import ConfigError
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordTableConfig:
+    """Sizes of a `WordTable`. `words` counts the vocabulary with its three specials."""
+
+    kind: Literal["words"] = "words"
+    words: int
+    output_dim: int
+
+    def __post_init__(self) -> None:
+        if self.words < 3:
+            raise ConfigError(f"tokens.words is {self.words}; a vocabulary has at least <S>, </S> and <UNK>")
+        if self.output_dim < 1:
+            raise ConfigError(f"tokens.output_dim is {self.output_dim}; it must be at least 1")
+
+
+class WordTable(nn.Module):
+    """Rows of one word id [W, 1] to word vectors [W, D]. Ids are positions in the vocabulary plus 1; 0 is no token."""
+
+    def __init__(self, config: WordTableConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.weight = nn.Parameter(torch.empty(config.words + 1, config.output_dim))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """rows: [W, 1] -> [W, D]."""
+        return F.embedding(rows[:, 0].long(), self.weight)
+
+    @torch.no_grad()
+    def initialize(self, generator: torch.Generator) -> None:
+        """Fill with the original's initial distribution. [bilm-tf training.py, _build_word_embeddings]"""
+        self.weight.uniform_(-1.0, 1.0, generator=generator)
+        self.weight[0] = 0
