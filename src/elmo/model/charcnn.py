@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.functional import embedding
 
 from elmo.errors import ConfigError
 from elmo.text.chars import CHARACTER_COUNT, CHARACTERS_IN_ROW, IN_WORD_PADDING
@@ -95,21 +95,22 @@ class CharCNN(nn.Module):
             return self._encode(rows)
         # Words of like length together: a group needs only as many windows as its longest word.
         order = (rows != IN_WORD_PADDING).sum(1).argsort()
-        encoded = torch.cat([self._encode(rows[part]) for part in order.split(WORDS_AT_ONCE)])
+        encoded = torch.cat([self._encode(rows[part]) for part in torch.split(order, WORDS_AT_ONCE)])
         result = torch.empty_like(encoded)
         result[order] = encoded
         return result
 
     def _encode(self, rows: Tensor) -> Tensor:
         W = len(rows)
-        embedded = F.embedding(rows[:, : self._columns(rows)].long(), self.characters)  # [W, C', E]
+        embedded = embedding(rows[:, : self._columns(rows)].long(), self.characters)  # [W, C', E]
         pooled = []
         for weight, bias in zip(self.filters, self.filter_biases, strict=True):
             width, E, count = weight.shape
             windows = embedded.unfold(1, width, 1).transpose(2, 3).reshape(-1, width * E)  # [W * windows, width * E]
             scores = windows @ weight.reshape(width * E, count)
-            pooled.append(scores.view(W, -1, count).amax(1) + bias)  # [W, count]
-        # Pool, then activate, as the original does; the bias commutes with the maximum. [bilm-tf model.py, make_convolutions]
+            pooled.append(scores.view(W, embedded.shape[1] - width + 1, count).amax(1) + bias)  # [W, count]
+        # Pool, then activate, as the original does; the bias commutes with the maximum.
+        # [bilm-tf model.py, make_convolutions]
         x = torch.cat(pooled, dim=1)  # [W, F]
         x = torch.relu(x) if self.config.activation == "relu" else torch.tanh(x)
         for highway in self.highways:

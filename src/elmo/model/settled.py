@@ -24,13 +24,12 @@ def settle(bilm: BiLM, boundaries: Tensor) -> int:
     state = bilm.zero_state(1)
     x = boundaries[None]  # [1, 2, D]
     lengths = torch.tensor([2], device=x.device)
-    sentences = 0
-    for sentences in range(1, MOST_SENTENCES + 1):
+    sentences, moved = 0, float("inf")
+    while moved > STILL and sentences < MOST_SENTENCES:
         _, after = bilm(x, lengths, state)
         moved = max(float((after.h - state.h).abs().max()), float((after.c - state.c).abs().max()))
         state = after
-        if moved <= STILL:
-            break
+        sentences += 1
     store(bilm, state)
     return sentences
 

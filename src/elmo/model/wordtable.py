@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.functional import embedding
 
 from elmo.errors import ConfigError
 
@@ -35,7 +35,7 @@ class WordTable(nn.Module):
 
     def forward(self, rows: Tensor) -> Tensor:
         """rows: [W, 1] -> [W, D]."""
-        return F.embedding(rows[:, 0].long(), self.weight)
+        return embedding(rows[:, 0].long(), self.weight)
 
     @torch.no_grad()
     def initialize(self, generator: torch.Generator) -> None:

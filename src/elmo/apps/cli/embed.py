@@ -1,0 +1,105 @@
+"""`elmo embed`: a text file to a file of vectors."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from elmo.apps.cli import options
+
+if TYPE_CHECKING:
+    from elmo.embed.embedder import Layers
+
+
+class OutputFormat(StrEnum):
+    """How the vectors are stored."""
+
+    hdf5_allennlp = "hdf5-allennlp"
+    hdf5_bilm = "hdf5-bilm"
+    parquet = "parquet"
+    npz = "npz"
+    jsonl = "jsonl"
+
+
+class Pooling(StrEnum):
+    """One vector for a line instead of one for a token."""
+
+    mean = "mean"
+    max = "max"
+
+
+class Dtype(StrEnum):
+    """The type in which vectors are stored."""
+
+    float32 = "float32"
+    float16 = "float16"
+
+
+def embed(
+    source: Annotated[
+        str, typer.Argument(help="Text, one sentence a line (plain, .gz, .xz, .zst); - for standard input.")
+    ],
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="The file to write; - for JSON lines on standard output.")
+    ],
+    model: options.Model = None,
+    output_format: Annotated[
+        OutputFormat | None,
+        typer.Option(
+            "--format", help="Otherwise from the name: .hdf5/.h5 (AllenNLP's layout), .parquet, .npz, .jsonl."
+        ),
+    ] = None,
+    layers: Annotated[
+        str, typer.Option("--layers", help="mean, top, all, or the number of one layer (0: tokens).")
+    ] = "mean",
+    pooling: Annotated[
+        Pooling | None, typer.Option("--pooling", help="One vector a line: mean or max of its tokens.")
+    ] = None,
+    tokenized: Annotated[
+        bool, typer.Option("--tokenized", help="Lines hold tokens with white space between them.")
+    ] = False,
+    split_sentences: Annotated[
+        bool, typer.Option("--split-sentences", help="A line is a document; its sentences are embedded one by one.")
+    ] = False,
+    dtype: Annotated[Dtype, typer.Option("--dtype", help="The type in which vectors are stored.")] = Dtype.float32,
+    batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Sentences in a batch, at most.")] = 64,
+    state: options.StateOption = options.State.settled,
+    device: options.Device = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run of the same job.")] = False,
+    overwrite: options.Overwrite = False,
+) -> None:
+    """Embed every line of a text: one row for each line, blank ones too, tokens beside their vectors.
+
+    Example: elmo embed sentences.txt -o vectors.hdf5 --model my-model --layers all
+    """
+    from elmo.embed.bulk import BulkOptions, embed_file
+    from elmo.embed.load import load
+
+    wanted = BulkOptions(
+        layers=parse_layers(layers),
+        pooling=None if pooling is None else pooling.value,
+        tokenized=tokenized,
+        split_sentences=split_sentences,
+        batch_size=batch_size,
+        dtype=dtype.value,
+    )
+    embedder = load(model, device=device, state=state.value)
+    embed_file(
+        embedder,
+        source,
+        output,
+        options=wanted,
+        output_format=None if output_format is None else output_format.value,
+        resume=resume,
+        overwrite=overwrite,
+    )
+
+
+def parse_layers(text: str) -> "Layers":
+    """A choice of layers as typed: a name, or a number."""
+    if text in ("mean", "top", "all"):
+        return cast("Layers", text)
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"--layers is {text!r}; it must be mean, top, all or a number") from None

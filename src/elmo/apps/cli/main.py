@@ -1,0 +1,74 @@
+"""The entry point: sub-commands, logging, and one line for every error."""
+
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated
+
+import click
+import typer
+
+from elmo.apps.cli import convert, embed, info, similar, vocab
+from elmo.errors import ElmoError
+
+app = typer.Typer(
+    name="elmo",
+    help="Deep contextualized word representations: embed text, look into models, convert them.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("embed")(embed.embed)
+app.command("similar")(similar.similar)
+app.command("info")(info.info)
+app.command("verify")(info.verify)
+app.command("convert")(convert.convert)
+app.add_typer(vocab.app, name="vocab")
+
+
+@app.callback()
+def common(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more about what happens.")] = False,
+) -> None:
+    """Deep contextualized word representations: embed text, look into models, convert them."""
+    os.environ["ELMO_DEBUG"] = "1" if debug else ""
+    logging.basicConfig(
+        level=logging.INFO if verbose else logging.WARNING, format="elmo: %(message)s", stream=sys.stderr, force=True
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and give the exit code: 0, 1 for a failure, 2 for a mistake of the user's."""
+    os.environ["ELMO_DEBUG"] = ""
+    try:
+        result = app(args=None if arguments is None else list(arguments), prog_name="elmo", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return 2
+    except click.ClickException as error:
+        return _report(error.format_message(), code=2)
+    except click.exceptions.Exit as error:
+        return int(error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        return _report("interrupted", code=130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more can be said there
+        return 1
+    except ElmoError as error:
+        return _report(str(error), code=error.exit_code)
+    except OSError as error:
+        return _report(str(error), code=1)
+    except Exception as error:
+        return _report(f"internal error: {type(error).__name__}: {error} (--debug shows where)", code=1)
+    return result if isinstance(result, int) else 0
+
+
+def _report(message: str, *, code: int) -> int:
+    if os.environ.get("ELMO_DEBUG"):
+        traceback.print_exc()
+    print("elmo: " + " ".join(message.split()), file=sys.stderr)
+    return code

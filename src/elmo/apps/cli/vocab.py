@@ -1,0 +1,98 @@
+"""`elmo vocab`: build, check and repair the vocabulary of a softmax."""
+
+from collections import Counter
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from elmo.apps.cli import options
+
+app = typer.Typer(help="Build, check and repair softmax vocabularies.", no_args_is_help=True, rich_markup_mode=None)
+
+
+class Rule(StrEnum):
+    """How raw text becomes tokens."""
+
+    treebank = "treebank"
+    unicode = "unicode"
+    whitespace = "whitespace"
+
+
+Text = Annotated[list[str], typer.Argument(help="Text files (plain, .gz, .xz, .zst), directories, or -.")]
+RuleOption = Annotated[
+    Rule, typer.Option("--rule", help="How text becomes tokens; whitespace: it is tokenized already.")
+]
+
+
+@app.command("build")
+def build(
+    text: Text,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The vocabulary file to write.")],
+    size: Annotated[int | None, typer.Option("--size", help="Entries, the three specials included.")] = None,
+    min_count: Annotated[int | None, typer.Option("--min-count", help="Keep words that occur this often.")] = None,
+    coverage: Annotated[float | None, typer.Option("--coverage", help="Keep as few words as cover this share.")] = None,
+    rule: RuleOption = Rule.whitespace,
+    overwrite: options.Overwrite = False,
+) -> None:
+    """Count the words of a text and write its vocabulary, most frequent first.
+
+    Example: elmo vocab build corpus.txt -o vocab.txt --size 50000
+    """
+    from elmo.text.vocabulary import Vocabulary
+
+    options.refuse_existing(output, overwrite=overwrite)
+    counts = count_words(text, rule)
+    vocabulary = Vocabulary.build(counts, size=size, min_count=min_count, coverage=coverage)
+    vocabulary.write(output)
+    covered = sum(counts[word] for word in vocabulary.words)
+    typer.echo(f"{len(vocabulary):,} entries cover {covered / max(1, counts.total()):.2%} of {counts.total():,} tokens")
+
+
+@app.command("check")
+def check(
+    vocabulary: Annotated[Path, typer.Argument(help="The vocabulary file.")],
+    text: Annotated[
+        list[str] | None, typer.Option("--text", help="A text to compare the order with; may be given again.")
+    ] = None,
+    fixed: Annotated[Path | None, typer.Option("--fix", help="Write a repaired vocabulary to this file.")] = None,
+    rule: RuleOption = Rule.whitespace,
+    overwrite: options.Overwrite = False,
+) -> int:
+    """Check a vocabulary file: specials, duplicates, blank lines, encoding, order by frequency.
+
+    Example: elmo vocab check vocab.txt --fix repaired.txt
+    """
+    from elmo.text.vocabulary_check import check as find
+    from elmo.text.vocabulary_check import fix
+
+    counts = count_words(text, rule) if text else None
+    findings = find(vocabulary, counts)
+    for finding in findings:
+        typer.echo(str(finding))
+    if fixed is None:
+        typer.echo("ok" if not findings else f"{len(findings)} findings; --fix FILE writes a repaired vocabulary")
+        return 1 if findings else 0
+    options.refuse_existing(fixed, overwrite=overwrite)
+    repair = fix(vocabulary, counts)
+    repair.vocabulary.write(fixed)
+    for finding in repair.cured:
+        typer.echo(f"repaired: {finding.cure}")
+    return 0
+
+
+def count_words(paths: list[str], rule: Rule) -> Counter[str]:
+    """How often each token occurs in some files."""
+    from elmo.text.files import expand_paths, read_lines
+    from elmo.text.tokenizer import Tokenizer
+
+    tokenizer = Tokenizer(rule=rule.value)
+    counts: Counter[str] = Counter()
+    for path in expand_paths(paths):
+        for _, line in read_lines(path):
+            for sentence in (
+                [line] if rule == Rule.whitespace else [line[a:b] for a, b in tokenizer.split_sentences(line)]
+            ):
+                counts.update(tokenizer.tokenize(sentence).words)
+    return counts

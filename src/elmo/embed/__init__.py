@@ -1,0 +1,1 @@
+"""Text to vectors: the embedder, the module for task models, batching, caches, output files. No training here."""

@@ -1,0 +1,252 @@
+"""Bulk embedding: a text of any size to an output file, in bounded memory, resumable, one row for every input line."""
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from tqdm import tqdm
+
+from elmo.embed.embedder import Embedder, Layers, Pooling, check_layers, join_pieces, pool
+from elmo.embed.journal import Journal, digest_lines
+from elmo.embed.rows import Row, Shape
+from elmo.embed.sentences import read_sentences
+from elmo.embed.writers.hdf5 import write_hdf5
+from elmo.embed.writers.jsonl import write_jsonl, write_row
+from elmo.embed.writers.npz import write_npz
+from elmo.embed.writers.parquet import write_parquet
+from elmo.errors import ConfigError, ResumeError
+from elmo.model.bilstm import State
+from elmo.text.files import read_lines
+from elmo.text.tokenizer import Tokenizer
+
+Format = Literal["hdf5-allennlp", "hdf5-bilm", "parquet", "npz", "jsonl"]
+Writer = Callable[[Iterable[Row], Path, Shape], None]
+
+WRITERS: dict[Format, Writer] = {
+    "hdf5-allennlp": partial(write_hdf5, layout="allennlp"),
+    "hdf5-bilm": partial(write_hdf5, layout="bilm"),
+    "parquet": write_parquet,
+    "npz": write_npz,
+    "jsonl": write_jsonl,
+}
+SUFFIXES: dict[str, Format] = {
+    ".hdf5": "hdf5-allennlp",
+    ".h5": "hdf5-allennlp",
+    ".parquet": "parquet",
+    ".npz": "npz",
+    ".jsonl": "jsonl",
+}
+STANDARD_STREAM = "-"
+# A part ends at either bound. Both depend on the input alone, so a resumed run makes the same parts and batches.
+LINES_IN_PART = 4096
+BYTES_IN_PART = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class BulkOptions:
+    """What to compute for each line of the input.
+
+    `tokenized`: lines hold tokens with white space between; otherwise they are raw text for the model's tokenizer.
+    `split_sentences`: a raw line is a document whose sentences are embedded one by one.
+    """
+
+    layers: Layers = "mean"
+    pooling: Pooling | None = None
+    tokenized: bool = False
+    split_sentences: bool = False
+    batch_size: int = 64
+    dtype: Literal["float32", "float16"] = "float32"
+
+    def __post_init__(self) -> None:
+        if self.tokenized and self.split_sentences:
+            raise ConfigError("split_sentences needs raw text, but tokenized says that lines hold tokens")
+        if self.batch_size < 1:
+            raise ConfigError(f"batch_size is {self.batch_size}; it must be at least 1")
+        if self.dtype not in ("float32", "float16"):
+            raise ConfigError(f"dtype is {self.dtype!r}; vectors are stored as float32 or float16")
+
+
+def format_of(output: str, chosen: Format | None = None) -> Format:
+    """The output format: the chosen one, or what the name says."""
+    if chosen is not None:
+        return chosen
+    if output == STANDARD_STREAM:
+        return "jsonl"
+    suffix = Path(output).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ConfigError(
+            f"{output}: cannot tell the format from {suffix!r}; use {', '.join(SUFFIXES)} or name a format"
+        )
+    return SUFFIXES[suffix]
+
+
+def embed_file(
+    embedder: Embedder,
+    source: str,
+    output: str,
+    *,
+    options: BulkOptions,
+    output_format: Format | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    show_progress_bar: bool | None = None,
+) -> int:
+    """Embed every line of `source` into `output` and say how many lines that were.
+
+    `-` is standard input or output (JSON lines, written as they come, nothing to resume). Otherwise finished parts
+    stand in the folder `<output>.parts` until the output is complete and takes its name.
+    """
+    check_layers(options.layers, embedder.layer_count)
+    chosen = format_of(output, output_format)
+    shape = Shape(
+        dim=embedder.dim,
+        layers=embedder.layer_count if options.layers == "all" else None,
+        pooled=options.pooling is not None,
+        dtype=options.dtype,
+    )
+    with _bar(source, show_progress_bar) as bar:
+        if output == STANDARD_STREAM:
+            return _to_standard_output(embedder, source, options, shape, bar)
+        return _to_file(embedder, source, Path(output), options, chosen, shape, bar, resume=resume, overwrite=overwrite)
+
+
+def _to_standard_output(embedder: Embedder, source: str, options: BulkOptions, shape: Shape, bar: "tqdm[None]") -> int:
+    count, carried = 0, None
+    for lines, tokens in _parts(embedder, source, options):
+        rows, carried = _embed_part(embedder, lines, tokens, options, first=count, carried=carried)
+        for row in rows:
+            write_row(row, sys.stdout, shape)
+        sys.stdout.flush()
+        count += len(lines)
+        _advance(bar, lines)
+    return count
+
+
+def _to_file(
+    embedder: Embedder,
+    source: str,
+    output: Path,
+    options: BulkOptions,
+    chosen: Format,
+    shape: Shape,
+    bar: "tqdm[None]",
+    *,
+    resume: bool,
+    overwrite: bool,
+) -> int:
+    if output.exists() and not overwrite:
+        raise ResumeError(f"{output}: exists already; choose another name or add --overwrite")
+    if not output.parent.is_dir():
+        raise ConfigError(f"{output.parent}: is not a directory; make it first")
+    folder = output.with_name(output.name + ".parts")
+    job = {
+        "model": embedder.model.sha256,
+        "state": embedder.state,
+        "precision": str(embedder.dtype),
+        "source": source if source == STANDARD_STREAM else str(Path(source).resolve()),
+        "options": asdict(options),
+    }
+    if folder.exists() and not resume and not overwrite:
+        raise ResumeError(f"{folder}: an interrupted run left its parts; continue with --resume or add --overwrite")
+    going_on = resume and folder.exists()
+    journal = Journal.resume(folder, job) if going_on else Journal.start(folder, job)
+    done = len(journal)
+    count = 0
+    carried: State | None = None
+    for part, (lines, tokens) in enumerate(_parts(embedder, source, options)):
+        if part < done:
+            journal.check(part, lines)
+            if part == done - 1:
+                carried = _restore(embedder, journal, part)
+        else:
+            rows, carried = _embed_part(embedder, lines, tokens, options, first=count, carried=carried)
+            journal.append(rows, lines_digest=digest_lines(lines), carried=_dump(carried))
+        count += len(lines)
+        _advance(bar, lines)
+    temporary = output.with_name(f".{output.name}.tmp")
+    try:
+        WRITERS[chosen](journal.rows(), temporary, shape)
+        with open(temporary, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, output)
+    finally:
+        temporary.unlink(missing_ok=True)
+    journal.remove()
+    return count
+
+
+def _parts(embedder: Embedder, source: str, options: BulkOptions) -> Iterator[tuple[list[str], list[list[list[str]]]]]:
+    """The input cut into parts: lines, and for each line its pieces (sentences) of tokens."""
+    tokenizer = Tokenizer(rule="whitespace") if options.tokenized else embedder.model.tokenizer
+    token_bytes = 4 * embedder.dim * (embedder.layer_count if options.layers == "all" else 1)
+    lines: list[str] = []
+    pieces: list[list[list[str]]] = []
+    size = 0
+    for _, text in read_lines(source):
+        sentence = read_sentences(text, tokenizer, split=options.split_sentences)[0]
+        lines.append(text)
+        pieces.append(sentence.pieces)
+        size += token_bytes * sum(map(len, sentence.pieces))
+        if len(lines) == LINES_IN_PART or size >= BYTES_IN_PART:
+            yield lines, pieces
+            lines, pieces, size = [], [], 0
+    if lines:
+        yield lines, pieces
+
+
+def _embed_part(
+    embedder: Embedder,
+    lines: list[str],
+    tokens: list[list[list[str]]],
+    options: BulkOptions,
+    *,
+    first: int,
+    carried: State | None,
+) -> tuple[list[Row], State | None]:
+    flat = [piece for pieces in tokens for piece in pieces]
+    vectors, carried = embedder.embed_tokens(
+        flat, layers=options.layers, batch_size=options.batch_size, show_progress_bar=False, carried=carried
+    )
+    rows = []
+    results = join_pieces([len(pieces) for pieces in tokens], vectors)
+    for n, (line, pieces, joined) in enumerate(zip(lines, tokens, results, strict=True)):
+        if options.pooling is not None:
+            joined = pool(joined, options.pooling)
+        array = joined.numpy().astype(options.dtype, copy=False)
+        rows.append(Row(line=first + n, text=line, tokens=[t for piece in pieces for t in piece], vectors=array))
+    return rows, carried
+
+
+def _dump(carried: State | None) -> dict[str, npt.NDArray[np.floating[Any]]]:
+    return {} if carried is None else {"h": carried.h.float().cpu().numpy(), "c": carried.c.float().cpu().numpy()}
+
+
+def _restore(embedder: Embedder, journal: Journal, part: int) -> State | None:
+    arrays = journal.carried(part)
+    if not arrays:
+        return None
+    like = embedder.bilm.settled_h
+    return State(*(torch.from_numpy(arrays[name]).to(like.device, like.dtype) for name in ("h", "c")))
+
+
+def _bar(source: str, show: bool | None) -> "tqdm[None]":
+    """Progress in bytes of text; with an end in sight where the input is one plain file."""
+    plain = os.path.isfile(source) and Path(source).suffix not in (".gz", ".xz", ".zst")
+    return tqdm(
+        total=os.path.getsize(source) if plain else None,
+        unit="B",
+        unit_scale=True,
+        delay=0.5,
+        disable=None if show is None else not show,
+    )
+
+
+def _advance(bar: "tqdm[None]", lines: list[str]) -> None:
+    bar.update(sum(len(line.encode("utf-8", "surrogatepass")) + 1 for line in lines))

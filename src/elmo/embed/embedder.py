@@ -1,0 +1,379 @@
+"""`Embedder.encode`: sentences in, vectors out, in input order. The same call never gives two answers."""
+
+import contextlib
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from elmo.embed.batches import BOUNDARIES, by_length, in_order
+from elmo.embed.contextualize import contextualize, contextualize_long
+from elmo.embed.sentences import read_sentences
+from elmo.embed.wordcache import WordCache
+from elmo.errors import ConfigError
+from elmo.model.bilstm import State
+from elmo.model.charcnn import CharCNNConfig
+from elmo.text.chars import is_cut
+from elmo.weights.formats import write_model
+from elmo.weights.loaded import LoadedModel
+
+logger = logging.getLogger(__name__)
+
+Layers = Literal["mean", "top", "all"] | int
+StateMode = Literal["settled", "zero", "carry"]
+Pooling = Literal["mean", "max"]
+Array = npt.NDArray[np.float32]
+
+STATES = ("settled", "zero", "carry")
+DTYPES = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
+MOST_POSITIONS = 4096  # rows x steps in one batch; a longer sentence goes through in windows of this many steps
+SMALLEST_WINDOW = 16
+BAR_AFTER_SECONDS = 1.0
+
+
+class Reference(NamedTuple):
+    """How to load an embedder again: what was given to `elmo.load`."""
+
+    name_or_path: str
+    device: str | None
+    dtype: str | None
+    state: StateMode
+    num_threads: int | None
+    options: str | None
+
+
+class Embedder:
+    """A biLM ready to embed. Nothing is remembered between calls but the vectors of words.
+
+    Made by `elmo.load`. Pickles as a reference to the model's files, not with its weights.
+    """
+
+    def __init__(
+        self,
+        model: LoadedModel,
+        *,
+        device: str | None = None,
+        dtype: str | None = None,
+        state: StateMode = "settled",
+        num_threads: int | None = None,
+        reference: Reference | None = None,
+    ) -> None:
+        if state not in STATES:
+            raise ConfigError(f"state is {state!r}; it must be one of {', '.join(STATES)}")
+        if num_threads is not None and num_threads < 1:
+            raise ConfigError(f"num_threads is {num_threads}; it must be at least 1")
+        self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self.dtype = _choose_dtype(dtype, self.device)
+        self.state = state
+        self.num_threads = num_threads
+        self.model = model
+        self.bilm = model.bilm.to(self.device, self.dtype).eval().requires_grad_(False)
+        self._reference = reference
+        with torch.inference_mode():
+            self._boundaries = self._word_rows(model.boundary_rows())  # [2, D]
+        self._cut_words: list[str] = []
+        self.cache = WordCache(self._encode_words, size=self._boundaries.shape[1])
+
+    @property
+    def dim(self) -> int:
+        """Size of one token's vector."""
+        return self.bilm.config.output_dim
+
+    @property
+    def layer_count(self) -> int:
+        """How many layers `layers="all"` gives."""
+        return self.bilm.config.layer_count
+
+    def encode(
+        self,
+        sentences: str | Sequence[str] | Sequence[Sequence[str]],
+        *,
+        layers: Layers = "mean",
+        pooling: Pooling | None = None,
+        batch_size: int = 64,
+        show_progress_bar: bool | None = None,
+        convert_to_numpy: bool = True,
+        normalize: bool = False,
+        return_tokens: bool = False,
+        split_sentences: bool = False,
+    ) -> Any:
+        """Vectors for each token of each sentence.
+
+        `sentences`: a `str` is one sentence of raw text and gives one result; a list of `str` is sentences of raw text,
+        tokenized by the model's rule; a list of lists of `str` is tokens, taken as they are.
+        `layers`: the mean of all layers, the top one, all of them, or one by its number (0 is the token layer).
+        Without `pooling`: a list of [T, D] (or [L, T, D] for "all"), one row a token. With it: one array [N, D]
+        (or [N, L, D]), the mean or the maximum over a sentence's tokens (zeros where it has none).
+        `normalize` scales every vector to length 1. `show_progress_bar=None` shows a bar on a terminal after a second.
+        `return_tokens=True` gives a pair: the vectors, and for each sentence its tokens with their character offsets.
+        `split_sentences=True` takes each raw text for a document: its sentences are embedded one by one and their
+        tokens come back in one result.
+        """
+        check_layers(layers, self.layer_count)
+        if pooling not in (None, "mean", "max"):
+            raise ConfigError(f"pooling is {pooling!r}; it must be 'mean', 'max' or None")
+        if batch_size < 1:
+            raise ConfigError(f"batch_size is {batch_size}; it must be at least 1")
+        single = isinstance(sentences, str)
+        texts = read_sentences(sentences, self.model.tokenizer, split=split_sentences)
+        vectors, _ = self.embed_tokens(
+            [piece for text in texts for piece in text.pieces],
+            layers=layers,
+            batch_size=batch_size,
+            show_progress_bar=show_progress_bar,
+        )
+        results = join_pieces([len(text.pieces) for text in texts], vectors)
+        if pooling is not None:
+            results = [pool(result, pooling) for result in results]
+        if normalize:
+            results = [torch.nn.functional.normalize(result, dim=-1) for result in results]
+        output: Any = [result.numpy() for result in results] if convert_to_numpy else results
+        if single:
+            output = output[0]
+        elif pooling is not None:
+            output = _stack(results, self._empty(layers, pooled=True), numpy=convert_to_numpy)
+        if return_tokens:
+            tokens = [text.tokens for text in texts]
+            return output, tokens[0] if single else tokens
+        return output
+
+    def embed_tokens(
+        self,
+        sentences: Sequence[Sequence[str]],
+        *,
+        layers: Layers,
+        batch_size: int = 64,
+        show_progress_bar: bool | None = None,
+        carried: State | None = None,
+    ) -> tuple[list[Tensor], State | None]:
+        """Token lists to a float32 tensor [T, D] or [L, T, D] each, on the CPU; the layer under `encode`.
+
+        In state "carry" the state of each batch row goes on to the next batch: it starts from `carried` (zero if none)
+        and comes back as the second result, so that a corpus can be embedded in pieces.
+        """
+        results: list[Tensor] = [torch.empty(0)] * len(sentences)
+        bar = tqdm(
+            total=len(sentences),
+            unit="sentence",
+            delay=BAR_AFTER_SECONDS if show_progress_bar is None else 0,
+            disable=None if show_progress_bar is None else not show_progress_bar,
+        )
+        with bar, self._threads(), torch.inference_mode():
+            if self.state == "carry":
+                carried = carried if carried is not None else self.bilm.zero_state(0)
+                for batch in in_order(len(sentences), most_sentences=batch_size):
+                    carried = _widen(carried, self.bilm.zero_state(len(batch)))
+                    rows, after = self._embed_batch([sentences[n] for n in batch], layers, _head(carried, len(batch)))
+                    carried = _replace_head(carried, after)
+                    for n, vectors in zip(batch, rows, strict=True):
+                        results[n] = vectors
+                    bar.update(len(batch))
+            else:
+                lengths = [len(s) for s in sentences]
+                start = self.bilm.settled_state if self.state == "settled" else self.bilm.zero_state
+                for batch in by_length(lengths, most_sentences=batch_size, most_positions=MOST_POSITIONS):
+                    rows, _ = self._embed_batch([sentences[n] for n in batch], layers, start(len(batch)))
+                    for n, vectors in zip(batch, rows, strict=True):
+                        results[n] = vectors
+                    bar.update(len(batch))
+        self._warn_of_cut_words()
+        return results, carried
+
+    def save_pretrained(self, directory: str) -> None:
+        """Write the model as a native directory that `elmo.load` reads."""
+        write_model(self.model, directory)
+
+    def __reduce__(self) -> tuple[Callable[..., "Embedder"], tuple[Reference]]:
+        if self._reference is None:
+            raise TypeError(
+                "this Embedder was made from a model in memory and has no files to refer to; "
+                "save it with save_pretrained and use elmo.load on the directory"
+            )
+        return _load_again, (self._reference,)
+
+    def _embed_batch(self, sentences: list[Sequence[str]], layers: Layers, state: State) -> tuple[list[Tensor], State]:
+        """One batch, halved and tried again for as long as memory does not suffice."""
+        widest = max(len(s) for s in sentences) + BOUNDARIES
+        try:
+            if len(sentences) == 1 and widest > MOST_POSITIONS:
+                return self._embed_long(sentences[0], layers, state, window=MOST_POSITIONS)
+            if len(sentences) * widest <= 2 * MOST_POSITIONS:
+                return self._embed_rows(sentences, layers, state)
+        except (torch.OutOfMemoryError, RuntimeError) as error:
+            if not _is_out_of_memory(error):
+                raise
+            if len(sentences) == 1:
+                return self._embed_in_smaller_windows(sentences[0], layers, state, error)
+            logger.warning("out of memory with %d sentences of %d tokens; halving", len(sentences), widest)
+            if self.device.type == "cuda":
+                torch.cuda.empty_cache()
+        # A batch over the budget comes only from state "carry", whose batches are the caller's; rows are independent.
+        half = len(sentences) // 2
+        left, left_state = self._embed_batch(sentences[:half], layers, state.rows(slice(None, half)))
+        right, right_state = self._embed_batch(sentences[half:], layers, state.rows(slice(half, None)))
+        return left + right, State(
+            torch.cat([left_state.h, right_state.h], dim=2), torch.cat([left_state.c, right_state.c], dim=2)
+        )
+
+    def _embed_in_smaller_windows(
+        self, sentence: Sequence[str], layers: Layers, state: State, error: Exception
+    ) -> tuple[list[Tensor], State]:
+        window = min(MOST_POSITIONS, len(sentence) + BOUNDARIES) // 2
+        while window >= SMALLEST_WINDOW:
+            logger.warning("out of memory with a sentence of %d tokens; windows of %d", len(sentence), window)
+            try:
+                return self._embed_long(sentence, layers, state, window=window)
+            except (torch.OutOfMemoryError, RuntimeError) as again:
+                if not _is_out_of_memory(again):
+                    raise
+                window //= 2
+        raise error
+
+    def _embed_rows(self, sentences: list[Sequence[str]], layers: Layers, state: State) -> tuple[list[Tensor], State]:
+        stacked, lengths, after = contextualize(self.bilm, self.cache.look_up, self._boundaries, sentences, state)
+        chosen = select_layers(stacked, layers).float().cpu()  # [N, T, D] or [L, N, T, D]
+        ends = (lengths - 1).tolist()
+        if layers == "all":
+            return [chosen[:, n, 1:end].clone() for n, end in enumerate(ends)], after
+        return [chosen[n, 1:end].clone() for n, end in enumerate(ends)], after
+
+    def _embed_long(
+        self, sentence: Sequence[str], layers: Layers, state: State, *, window: int
+    ) -> tuple[list[Tensor], State]:
+        P = self.bilm.config.lstm.output_dim
+        result = self._empty(layers, tokens=len(sentence))
+        after = state
+        pieces = contextualize_long(self.bilm, self.cache.look_up, self._boundaries, sentence, state, window=window)
+        for piece in pieces:
+            if isinstance(piece, State):
+                after = piece
+                continue
+            direction, span, stacked = piece  # stacked: [L + 1, t, P]
+            first, last = max(span.start, 1), min(span.stop, len(sentence) + 1)  # without the boundaries
+            if first < last:
+                chosen = select_layers(stacked[:, first - span.start : last - span.start], layers).float().cpu()
+                result[..., first - 1 : last - 1, direction * P : (direction + 1) * P] = chosen
+        return [result], after
+
+    def _empty(self, layers: Layers, *, tokens: int = 0, pooled: bool = False) -> Tensor:
+        shape = (self.layer_count,) if layers == "all" else ()
+        return torch.zeros(*shape, *(() if pooled else (tokens,)), self.dim)
+
+    def _encode_words(self, words: Sequence[str]) -> Tensor:
+        tokens = self.bilm.config.tokens
+        if isinstance(tokens, CharCNNConfig):
+            self._cut_words += [word for word in words if is_cut(word, characters=tokens.characters)]
+        return self._word_rows(self.model.spell(words))
+
+    def _word_rows(self, rows: npt.NDArray[np.integer[Any]]) -> Tensor:
+        vectors = self.bilm.tokens(torch.from_numpy(rows).to(self.device))
+        assert isinstance(vectors, Tensor)
+        return vectors
+
+    def _warn_of_cut_words(self) -> None:
+        """Name the words that were met for the first time and did not fit their row."""
+        if self._cut_words:
+            logger.warning(
+                "%d distinct words are longer than the model reads (48 bytes of UTF-8: 48 Latin letters, 16 CJK "
+                "characters) and were cut: %s",
+                len(self._cut_words),
+                ", ".join(f"{word[:20]}..." for word in self._cut_words[:3]),
+            )
+            self._cut_words = []
+
+    @contextlib.contextmanager
+    def _threads(self) -> Iterator[None]:
+        if self.num_threads is None:
+            yield
+            return
+        before = torch.get_num_threads()
+        torch.set_num_threads(self.num_threads)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
+
+
+def check_layers(layers: Layers, count: int) -> None:
+    """Refuse a choice of layers that a model of `count` layers does not have."""
+    if layers in ("mean", "top", "all"):
+        return
+    if isinstance(layers, bool) or not isinstance(layers, int) or not -count <= layers < count:
+        raise ConfigError(f"layers is {layers!r}; it must be 'mean', 'top', 'all' or a number from 0 to {count - 1}")
+
+
+def select_layers(stacked: Tensor, layers: Layers) -> Tensor:
+    """[L, ...] to the chosen layer, the mean, or all of them."""
+    if layers == "all":
+        return stacked
+    if layers == "mean":
+        return stacked.mean(0)
+    return stacked[-1 if layers == "top" else layers]
+
+
+def _choose_dtype(name: str | None, device: torch.device) -> torch.dtype:
+    if name is not None and name not in DTYPES:
+        raise ConfigError(f"dtype is {name!r}; it must be one of {', '.join(DTYPES)}")
+    dtype = DTYPES[name or "float32"]
+    if device.type == "cpu" and dtype in (torch.bfloat16, torch.float16):
+        # Some CPUs advertise bf16 units they cannot run, and the process dies; half precision gains nothing here.
+        logger.warning("dtype %s is not used on a CPU; computing in float32", name)
+        return torch.float32
+    return dtype
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    if isinstance(error, torch.OutOfMemoryError):
+        return True
+    message = str(error)
+    return "DefaultCPUAllocator" in message or "out of memory" in message
+
+
+def join_pieces(counts: Sequence[int], vectors: Sequence[Tensor]) -> list[Tensor]:
+    """Vectors of pieces (sentences), one behind the other for each text; `counts` says how many pieces each has."""
+    results, start = [], 0
+    for count in counts:
+        pieces = vectors[start : start + count]
+        start += count
+        results.append(pieces[0] if count == 1 else torch.cat(list(pieces), dim=-2))
+    return results
+
+
+def pool(vectors: Tensor, pooling: Pooling) -> Tensor:
+    """The mean or maximum over tokens, zeros where there are none: [.., T, D] -> [.., D]."""
+    if vectors.shape[-2] == 0:
+        return vectors.new_zeros(*vectors.shape[:-2], vectors.shape[-1])
+    return vectors.mean(-2) if pooling == "mean" else vectors.amax(-2)
+
+
+def _stack(results: list[Tensor], empty: Tensor, *, numpy: bool) -> Any:
+    stacked = torch.stack(results) if results else empty.new_zeros(0, *empty.shape)
+    return stacked.numpy() if numpy else stacked
+
+
+def _head(state: State, rows: int) -> State:
+    return state.rows(slice(None, rows))
+
+
+def _widen(state: State, zeros: State) -> State:
+    """`state` with rows of `zeros` added until it has as many."""
+    have = state.h.shape[2]
+    extra = zeros.rows(slice(have, None))
+    return State(torch.cat([state.h, extra.h], dim=2), torch.cat([state.c, extra.c], dim=2))
+
+
+def _replace_head(state: State, head: State) -> State:
+    n = head.h.shape[2]
+    rest = state.rows(slice(n, None))
+    return State(torch.cat([head.h, rest.h], dim=2), torch.cat([head.c, rest.c], dim=2))
+
+
+def _load_again(reference: Reference) -> Embedder:
+    from elmo.embed.load import load
+
+    return load(**reference._asdict())

@@ -1,0 +1,142 @@
+"""Finished parts of a bulk job on disk, so that an interrupted job goes on where it stopped.
+
+A journal is a folder beside the output: `job.json` says what the job is, and `00000000.part` and so on hold consecutive
+lines with their vectors (safetensors: flat vectors, lengths, and UTF-8 texts). A part appears under its name only when
+it is complete. The output file is written from the parts at the end, so every format is equally safe.
+"""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import safetensors
+import safetensors.numpy
+
+from elmo.embed.rows import Row
+from elmo.errors import ResumeError
+from elmo.text.files import write_atomically
+
+JOB_FILE = "job.json"
+
+
+def digest_lines(lines: Sequence[str]) -> str:
+    """Identifies the lines of a part, to notice an input that changed."""
+    digest = hashlib.sha256()
+    for line in lines:
+        data = line.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.hexdigest()
+
+
+class Journal:
+    """The parts of one job, in order."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def start(cls, folder: Path, job: Mapping[str, Any]) -> "Journal":
+        """A new journal for `job` in place of whatever was there."""
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        with write_atomically(folder / JOB_FILE) as file:
+            file.write(json.dumps(job, indent=2, sort_keys=True).encode("utf-8"))
+        return cls(folder)
+
+    @classmethod
+    def resume(cls, folder: Path, job: Mapping[str, Any]) -> "Journal":
+        """The journal that an interrupted run of the same job left."""
+        path = folder / JOB_FILE
+        try:
+            written = json.loads(path.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise ResumeError(f"{path}: cannot be read ({error}); remove {folder} and start again") from error
+        for key, value in job.items():
+            if written.get(key) != value:
+                raise ResumeError(
+                    f"{folder}: the interrupted run had {key} = {written.get(key)!r}, this one has {value!r}; "
+                    "ask for the same, or start again with --overwrite"
+                )
+        for stale in folder.glob(".*"):
+            stale.unlink()
+        return cls(folder)
+
+    def __len__(self) -> int:
+        """How many parts stand complete from the first on."""
+        count = 0
+        while self._path(count).is_file():
+            count += 1
+        return count
+
+    def append(
+        self,
+        rows: Sequence[Row],
+        *,
+        lines_digest: str,
+        carried: Mapping[str, npt.NDArray[Any]] | None = None,
+    ) -> None:
+        """Write the next part; `carried` is the state to go on with."""
+        texts = json.dumps([[row.text, row.tokens] for row in rows]).encode("ascii")
+        tensors: dict[str, npt.NDArray[Any]] = {
+            "lines": np.array([row.line for row in rows], dtype=np.int64),
+            "texts": np.frombuffer(texts, dtype=np.uint8),
+            "shapes": np.array([row.vectors.shape for row in rows], dtype=np.int64),
+            "vectors": np.concatenate([row.vectors.ravel() for row in rows]) if rows else np.zeros(0, np.float32),
+        }
+        for name, array in (carried or {}).items():
+            tensors[f"carried.{name}"] = np.ascontiguousarray(array)
+        data = safetensors.numpy.save(tensors, metadata={"lines_sha256": lines_digest})
+        with write_atomically(self._path(len(self))) as file:
+            file.write(data)
+
+    def check(self, part: int, lines: Sequence[str]) -> None:
+        """Refuse to go on when the input's lines are not those the part was made from."""
+        with self._open(part) as stored:
+            found = (stored.metadata() or {}).get("lines_sha256")
+        if found != digest_lines(lines):
+            raise ResumeError(
+                f"{self.folder}: the input has changed since the interrupted run (part {part} was made from other "
+                "lines); start again with --overwrite"
+            )
+
+    def line_count(self, part: int) -> int:
+        """How many lines a part has."""
+        with self._open(part) as stored:
+            return len(stored.get_tensor("lines"))
+
+    def carried(self, part: int) -> dict[str, npt.NDArray[Any]]:
+        """The state that a part handed on."""
+        with self._open(part) as stored:
+            names = [name for name in stored.keys() if name.startswith("carried.")]  # noqa: SIM118
+            return {name.removeprefix("carried."): stored.get_tensor(name) for name in names}
+
+    def rows(self) -> Iterator[Row]:
+        """Every row of every part, in input order, one part in memory at a time."""
+        for part in range(len(self)):
+            with self._open(part) as stored:
+                tensors = {name: stored.get_tensor(name) for name in ("lines", "texts", "shapes", "vectors")}
+            texts = json.loads(tensors["texts"].tobytes())
+            start = 0
+            for line, (text, tokens), shape in zip(
+                tensors["lines"].tolist(), texts, tensors["shapes"].tolist(), strict=True
+            ):
+                size = int(np.prod(shape))
+                vectors = tensors["vectors"][start : start + size].reshape(shape)
+                start += size
+                yield Row(line=line, text=text, tokens=tokens, vectors=vectors)
+
+    def remove(self) -> None:
+        """Delete the journal: its output is complete."""
+        shutil.rmtree(self.folder)
+
+    def _path(self, part: int) -> Path:
+        return self.folder / f"{part:08d}.part"
+
+    def _open(self, part: int) -> Any:
+        return safetensors.safe_open(self._path(part), framework="numpy")

@@ -1,0 +1,211 @@
+"""`Elmo`: the biLM and its learned mixes as a module for task models (the paper's section 3.3).
+
+N sentences, T tokens, C characters in a row, D size of a vector.
+"""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import safetensors.torch
+import torch
+from torch import Tensor, nn
+
+from elmo.embed.contextualize import contextualize
+from elmo.embed.wordcache import WordCache
+from elmo.errors import ConfigError, InputError
+from elmo.model.mix import LayerNorm, ScalarMix
+from elmo.text.files import write_atomically
+from elmo.weights.formats import read_model, write_model
+from elmo.weights.loaded import LoadedModel
+
+OPTIONS_FILE = "elmo.json"
+MIXES_FILE = "elmo.safetensors"
+
+
+class ElmoOutput(NamedTuple):
+    """What a task model gets: one tensor for each mix, and where the tokens are."""
+
+    representations: list[Tensor]  # each [N, T, D]
+    mask: Tensor  # [N, T], true where there is a token
+
+
+class Elmo(nn.Module):
+    """Tokens or character ids in, one contextual vector a token and mix out: `gamma * sum_j softmax(w)_j h_j`.
+
+    `mixes`: how many independent mixes come from the one run (2 for input and output of the task RNN). `dropout` acts
+    on each mix in training. `layer_norm`: False, "batch" (as the originals) or "token". `mix_l2` scales
+    `mix_penalty()`. `train_bilm`: whether the biLM learns too. `keep_boundaries`: whether the vectors of the
+    begin-sentence and the end-sentence token stay (T grows by 2). `state`: where each sentence starts, "settled" or
+    "zero". `save_bilm=False` leaves a frozen biLM out of every `state_dict` that this module is part of.
+    """
+
+    def __init__(
+        self,
+        model: LoadedModel,
+        *,
+        mixes: int = 1,
+        dropout: float = 0.5,
+        layer_norm: LayerNorm = False,
+        mix_l2: float = 0.0,
+        train_bilm: bool = False,
+        keep_boundaries: bool = False,
+        state: Literal["settled", "zero"] = "settled",
+        save_bilm: bool = True,
+    ) -> None:
+        super().__init__()
+        if mixes < 1:
+            raise ConfigError(f"mixes is {mixes}; at least one mix must come out")
+        if state not in ("settled", "zero"):
+            raise ConfigError(f"state is {state!r}; it must be 'settled' or 'zero'")
+        if train_bilm and not save_bilm:
+            raise ConfigError("save_bilm=False would lose the biLM that train_bilm=True trains; leave one of them out")
+        self.options: dict[str, Any] = {
+            "mixes": mixes,
+            "dropout": dropout,
+            "layer_norm": layer_norm,
+            "mix_l2": mix_l2,
+            "train_bilm": train_bilm,
+            "keep_boundaries": keep_boundaries,
+            "state": state,
+            "save_bilm": save_bilm,
+        }
+        self.model = model
+        self.bilm = model.bilm.float().requires_grad_(train_bilm)
+        self.mixes = nn.ModuleList(ScalarMix(self.bilm.config.layer_count, layer_norm=layer_norm) for _ in range(mixes))
+        self.dropout = nn.Dropout(dropout)
+        self.mix_l2 = mix_l2
+        self.train_bilm = train_bilm
+        self.keep_boundaries = keep_boundaries
+        self.state = state
+        self._cache = WordCache(self._encode_words, size=self.bilm.config.lstm.output_dim)
+        self.register_load_state_dict_pre_hook(_forget_words)
+        if not save_bilm:
+            self.register_state_dict_post_hook(_drop_bilm)
+            self.register_load_state_dict_pre_hook(_supply_bilm)
+
+    @classmethod
+    def from_pretrained(cls, name_or_path: str | os.PathLike[str] | None = None, **options: Any) -> "Elmo":
+        """Load a biLM by name or path, and mixes that `save_pretrained` wrote; `options` as the class's."""
+        if name_or_path is None:
+            raise ConfigError("no model is given, and none is packaged; give a directory, a file or a name")
+        model = read_model(str(name_or_path))
+        saved = Path(name_or_path) / OPTIONS_FILE
+        if not saved.is_file():
+            return cls(model, **options)
+        written = json.loads(saved.read_text("utf-8"))
+        if not isinstance(written, Mapping):
+            raise ConfigError(f"{saved}: found {type(written).__name__}, but a table of options is wanted")
+        elmo = cls(model, **{**written, **options})
+        try:
+            elmo.mixes.load_state_dict(safetensors.torch.load_file(saved.with_name(MIXES_FILE)))
+        except (RuntimeError, OSError, safetensors.SafetensorError) as error:
+            raise ConfigError(f"{saved.with_name(MIXES_FILE)}: its mixes do not fit the options: {error}") from error
+        return elmo
+
+    def save_pretrained(self, directory: str | os.PathLike[str]) -> None:
+        """Write the biLM as a native model directory, with the mixes and the options beside it."""
+        folder = Path(directory)
+        write_model(self.model, folder)
+        mixes = {name: tensor.detach().cpu().contiguous() for name, tensor in self.mixes.state_dict().items()}
+        with write_atomically(folder / MIXES_FILE) as file:
+            file.write(safetensors.torch.save(mixes))
+        with write_atomically(folder / OPTIONS_FILE) as file:
+            file.write(json.dumps(self.options, indent=2).encode("utf-8"))
+
+    @property
+    def dim(self) -> int:
+        """Size of a token's vector (D)."""
+        return self.bilm.config.output_dim
+
+    def forward(self, sentences: Sequence[Sequence[str]] | Tensor) -> ElmoOutput:
+        """Sentences as lists of tokens, or rows of character ids [N, T, C] (all zero where there is no token)."""
+        with torch.set_grad_enabled(torch.is_grad_enabled() and self.train_bilm):
+            layers, mask = self.layers(sentences)
+        return self.mix(layers, mask)
+
+    def layers(self, sentences: Sequence[Sequence[str]] | Tensor) -> tuple[Tensor, Tensor]:
+        """The layers before mixing [L + 1, N, T, D] and the mask [N, T]: what a frozen biLM lets a trainer cache."""
+        boundaries = self.bilm.tokens(torch.from_numpy(self.model.boundary_rows()).to(self.device))
+        tokens: Sequence[Sequence[str]]
+        if isinstance(sentences, Tensor):
+            tokens, vectors = self._from_rows(sentences)
+        else:
+            tokens, vectors = sentences, self._encode_words if self.train_bilm else self._cache.look_up
+        start = self.bilm.settled_state if self.state == "settled" else self.bilm.zero_state
+        stacked, lengths, _ = contextualize(self.bilm, vectors, boundaries, tokens, start(len(tokens)))
+        if self.keep_boundaries:
+            return stacked, _mask(lengths, stacked.shape[2]).to(self.device)
+        inside = _mask(lengths - 2, stacked.shape[2] - 2).to(self.device)  # [N, T]
+        return stacked[:, :, 1:-1] * inside[:, :, None], inside
+
+    def mix(self, layers: Tensor, mask: Tensor) -> ElmoOutput:
+        """Mix layers [L + 1, N, T, D] into one tensor for each mix; zero where the mask is."""
+        alive = mask[:, :, None]
+        return ElmoOutput([self.dropout(mix(layers, mask)) * alive for mix in self.mixes], mask)
+
+    def mix_penalty(self) -> Tensor:
+        """The paper's `lambda * ||w||^2` over all mixes, to be added to the task's loss."""
+        return self.mix_l2 * torch.stack([mix.penalty() for mix in self.mixes if isinstance(mix, ScalarMix)]).sum()
+
+    @property
+    def device(self) -> torch.device:
+        """Where the biLM is."""
+        return self.bilm.settled_h.device
+
+    def _apply(self, fn: Any, recurse: bool = True) -> "Elmo":
+        self._cache.clear()  # the remembered vectors stand on the old device, in the old type
+        super()._apply(fn, recurse)
+        return self
+
+    def _encode_words(self, words: Sequence[str]) -> Tensor:
+        if not self.train_bilm:
+            return self._encode_rows(torch.from_numpy(self.model.spell(words)))
+        distinct = list(dict.fromkeys(words))
+        place = {word: n for n, word in enumerate(distinct)}
+        vectors = self._encode_rows(torch.from_numpy(self.model.spell(distinct)))
+        return vectors[torch.tensor([place[word] for word in words], dtype=torch.long, device=self.device)]
+
+    def _encode_rows(self, rows: Tensor) -> Tensor:
+        vectors = self.bilm.tokens(rows.to(self.device))
+        assert isinstance(vectors, Tensor)
+        return vectors
+
+    def _from_rows(self, rows: Tensor) -> tuple[list[list[str]], Any]:
+        """Rows of ids [N, T, C] as sentences of stand-in tokens, and the function that knows their vectors."""
+        if rows.dim() != 3:
+            raise InputError(f"character ids have shape {list(rows.shape)}; [sentences, tokens, characters] is wanted")
+        alive = (rows > 0).any(-1)  # [N, T]
+        if bool((alive[:, 1:] & ~alive[:, :-1]).any()):
+            raise InputError(
+                "character ids have a token behind a row of zeros; padding belongs at the end of a sentence"
+            )
+        distinct, index = torch.unique(rows[alive], dim=0, return_inverse=True)  # [W, C], [tokens]
+        vectors = (
+            self._encode_rows(distinct)[index] if len(index) else self._encode_rows(rows.new_zeros(0, rows.shape[2]))
+        )
+        counts = alive.sum(1).tolist()
+        return [[""] * count for count in counts], lambda _: vectors
+
+
+def _mask(lengths: Tensor, T: int) -> Tensor:
+    return torch.arange(T) < lengths[:, None]
+
+
+def _forget_words(module: nn.Module, *_: Any) -> None:
+    assert isinstance(module, Elmo)
+    module._cache.clear()
+
+
+def _drop_bilm(_module: nn.Module, state: dict[str, Any], prefix: str, _metadata: Any) -> None:
+    for name in [name for name in state if name.startswith(f"{prefix}bilm.")]:
+        del state[name]
+
+
+def _supply_bilm(module: nn.Module, state: dict[str, Any], prefix: str, *_: Any) -> None:
+    """Absent biLM weights are the ones the module has already."""
+    assert isinstance(module, Elmo)
+    for name, tensor in module.bilm.state_dict().items():
+        state.setdefault(f"{prefix}bilm.{name}", tensor)

@@ -1,0 +1,61 @@
+"""What a caller gives to `encode` (raw text, texts, token lists) as sentences of tokens."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from elmo.errors import InputError
+from elmo.text.tokenizer import Tokenizer
+from elmo.text.tokens import Tokens
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One entry of the input: the pieces that are embedded one by one, and its tokens with their places in the text."""
+
+    pieces: list[list[str]]  # one, or the sentences of a document
+    tokens: Tokens | list[str]  # given tokens have no places
+
+
+def read_sentences(
+    sentences: str | Sequence[str] | Sequence[Sequence[str]], tokenizer: Tokenizer, *, split: bool
+) -> list[Sentence]:
+    """Tell the three kinds of input apart, and refuse anything else with its place."""
+    if isinstance(sentences, str):
+        return [_from_text(sentences, tokenizer, split=split)]
+    entries = list(sentences)
+    raw = bool(entries) and isinstance(entries[0], str)
+    if split and entries and not raw:
+        raise InputError("split_sentences=True needs raw text, but sentence 0 is a list of tokens already")
+    result = []
+    for n, entry in enumerate(entries):
+        if isinstance(entry, str) != raw:
+            raise InputError(
+                f"sentence {n} is {_kind(entry)}, but sentence 0 is {_kind(entries[0])}; "
+                "give raw texts or token lists, not both"
+            )
+        result.append(_from_text(entry, tokenizer, split=split) if isinstance(entry, str) else _from_tokens(n, entry))
+    return result
+
+
+def _from_text(text: str, tokenizer: Tokenizer, *, split: bool) -> Sentence:
+    if not split:
+        tokens = tokenizer.tokenize(text)
+        return Sentence([tokens.words], tokens)
+    sentences = tokenizer.sentences(text)
+    words = [word for sentence in sentences for word in sentence.words]
+    starts = [start for sentence in sentences for start in sentence.starts]
+    return Sentence([sentence.words for sentence in sentences] or [[]], Tokens(words, starts))
+
+
+def _from_tokens(n: int, entry: object) -> Sentence:
+    if not isinstance(entry, Sequence):
+        raise InputError(f"sentence {n} is {_kind(entry)}; a string or a list of tokens is wanted")
+    words = list(entry)
+    for k, word in enumerate(words):
+        if not isinstance(word, str):
+            raise InputError(f"token {k} of sentence {n} is {_kind(word)}; a string is wanted")
+    return Sentence([words], words)
+
+
+def _kind(value: object) -> str:
+    return f"{type(value).__name__} ({str(value)[:40]!r})"

@@ -1,0 +1,22 @@
+"""JSON lines: one object a line with its tokens and vectors. Also the format for standard output."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, TextIO
+
+from elmo.embed.rows import Row, Shape
+
+
+def write_jsonl(rows: Iterable[Row], path: Path, shape: Shape) -> None:
+    """One JSON object for each input line: `line`, `text`, `tokens`, `vectors` (or `vector` when pooled)."""
+    with open(path, "w", encoding="utf-8") as file:
+        for row in rows:
+            write_row(row, file, shape)
+
+
+def write_row(row: Row, file: TextIO, shape: Shape) -> None:
+    """One object on one line."""
+    name = "vector" if shape.pooled else "vectors"
+    value: dict[str, Any] = {"line": row.line, "text": row.text, "tokens": row.tokens, name: row.vectors.tolist()}
+    file.write(json.dumps(value) + "\n")

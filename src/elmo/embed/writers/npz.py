@@ -1,0 +1,25 @@
+"""npz: arrays `0`, `1`, ... by line, and their tokens as `0.tokens`, ...; `numpy.load` reads it."""
+
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elmo.embed.rows import Row, Shape
+
+
+def write_npz(rows: Iterable[Row], path: Path, shape: Shape) -> None:  # noqa: ARG001 - the arrays tell their shapes
+    """Member by member, so that memory does not grow with the file."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+        for row in rows:
+            _write_member(archive, f"{row.line}", row.vectors)
+            # One string, since numpy has no array for strings of any length that is read without pickle.
+            _write_member(archive, f"{row.line}.tokens", np.array(row.tokens, dtype=np.str_))
+
+
+def _write_member(archive: zipfile.ZipFile, name: str, array: npt.NDArray[Any]) -> None:
+    with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+        np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)

@@ -1,0 +1,69 @@
+"""Parquet: one row a line; `tokens` and, for each token, a vector of fixed size. Needs the extra `parquet`."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from elmo.embed.rows import Row, Shape
+from elmo.errors import MissingExtraError
+
+ROWS_IN_GROUP = 1024
+
+
+def write_parquet(rows: Iterable[Row], path: Path, shape: Shape) -> None:
+    """Columns: `line`, `text`, `tokens`, and `vectors` (`vector` when pooled), or `layer_0`, `layer_1`, ... for all."""
+    try:
+        import pyarrow as arrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise MissingExtraError(
+            "Parquet needs pyarrow; install it with: pip install 'elmo-embeddings[parquet]'"
+        ) from error
+    number = arrow.float16() if shape.dtype == "float16" else arrow.float32()
+    vector = arrow.list_(number, shape.dim)
+    names = _vector_columns(shape)
+    schema = arrow.schema(
+        [("line", arrow.int64()), ("text", arrow.string()), ("tokens", arrow.list_(arrow.string()))]
+        + [(name, vector if shape.pooled else arrow.list_(vector)) for name in names]
+    )
+    # Vectors do not compress, and dictionaries of floats only cost time.
+    with parquet.ParquetWriter(path, schema, compression={"text": "zstd"}, use_dictionary=["tokens"]) as writer:
+        for group in _groups(rows):
+            columns: list[Any] = [
+                arrow.array([row.line for row in group], arrow.int64()),
+                arrow.array([_storable(row.text) for row in group], arrow.string()),
+                arrow.array([list(map(_storable, row.tokens)) for row in group], arrow.list_(arrow.string())),
+            ]
+            for n in range(len(names)):
+                arrays = [row.vectors if shape.layers is None else row.vectors[n] for row in group]
+                columns.append(_vectors(arrow, arrays, vector, shape))
+            writer.write_table(arrow.Table.from_arrays(columns, schema=schema))
+
+
+def _vector_columns(shape: Shape) -> list[str]:
+    if shape.layers is not None:
+        return [f"layer_{n}" for n in range(shape.layers)]
+    return ["vector" if shape.pooled else "vectors"]
+
+
+def _vectors(arrow: Any, arrays: list[Any], vector: Any, shape: Shape) -> Any:
+    flat = np.concatenate([array.reshape(-1) for array in arrays])
+    fixed = arrow.FixedSizeListArray.from_arrays(arrow.array(flat), type=vector)
+    if shape.pooled:
+        return fixed
+    offsets = np.concatenate([[0], np.cumsum([len(array) for array in arrays])]).astype(np.int32)
+    return arrow.ListArray.from_arrays(arrow.array(offsets), fixed)
+
+
+def _groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    iterator = iter(rows)
+    while group := list(islice(iterator, ROWS_IN_GROUP)):
+        yield group
+
+
+def _storable(text: str) -> str:
+    """Parquet holds UTF-8, which has no lone surrogates."""
+    return text.encode("utf-8", "replace").decode("utf-8")

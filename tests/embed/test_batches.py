@@ -1,0 +1,30 @@
+"""Batches: every sentence once, within the budget, like lengths together."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo.embed.batches import BOUNDARIES, by_length, in_order
+
+lengths = st.lists(st.integers(0, 60), max_size=60)
+
+
+@given(lengths, st.integers(1, 8), st.integers(2, 100))
+def test_every_sentence_stands_in_one_batch_within_the_budget(lengths: list[int], most: int, positions: int) -> None:
+    batches = by_length(lengths, most_sentences=most, most_positions=positions)
+    assert sorted(n for batch in batches for n in batch) == list(range(len(lengths)))
+    for batch in batches:
+        widest = max(lengths[n] for n in batch) + BOUNDARIES
+        assert len(batch) <= most
+        assert len(batch) == 1 or len(batch) * widest <= positions
+
+
+@given(lengths, st.integers(1, 8))
+def test_no_batch_is_longer_than_the_one_before(lengths: list[int], most: int) -> None:
+    batches = by_length(lengths, most_sentences=most, most_positions=1000)
+    flat = [lengths[n] for batch in batches for n in batch]
+    assert flat == sorted(flat, reverse=True)
+
+
+@given(st.integers(0, 50), st.integers(1, 8))
+def test_batches_in_order_are_consecutive(count: int, most: int) -> None:
+    assert [n for batch in in_order(count, most_sentences=most) for n in batch] == list(range(count))
