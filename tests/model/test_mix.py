@@ -1,10 +1,14 @@
 """ScalarMix and its layer norms against their formulas, worked out with numpy."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
 from elmo.model.mix import ScalarMix
+
+GOLDEN = Path(__file__).parent.parent / "golden" / "mix"
 
 
 def inputs() -> tuple[torch.Tensor, torch.Tensor]:
@@ -71,3 +75,15 @@ def test_penalty_is_the_squared_norm_of_the_raw_weights() -> None:
 def test_an_unknown_norm_is_refused() -> None:
     with pytest.raises(ValueError, match="layer_norm is 'layer'"):
         ScalarMix(3, layer_norm="layer")
+
+
+@pytest.mark.parametrize(("layer_norm", "name"), [(False, "out"), ("batch", "out_ln")])
+def test_a_mix_equals_allennlps(layer_norm: object, name: str) -> None:
+    golden = np.load(GOLDEN / "allennlp_scalar_mix.npz")
+    mix = ScalarMix(3, layer_norm=layer_norm)
+    with torch.no_grad():
+        mix.weights.copy_(torch.from_numpy(golden["scalar_parameters"]))
+        mix.gamma.fill_(float(golden["gamma"][0]))
+    mask = golden["mask"]
+    mixed = mix(torch.from_numpy(golden["tensors"]), torch.from_numpy(mask)).detach().numpy()
+    np.testing.assert_allclose(mixed[mask], golden[name][mask], rtol=0, atol=1e-5)

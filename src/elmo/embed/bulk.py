@@ -23,7 +23,7 @@ from elmo.embed.writers.npz import write_npz
 from elmo.embed.writers.parquet import write_parquet
 from elmo.errors import ConfigError, ResumeError
 from elmo.model.bilstm import State
-from elmo.text.files import read_lines
+from elmo.text.files import expand_paths, read_lines
 from elmo.text.tokenizer import Tokenizer
 
 Format = Literal["hdf5-allennlp", "hdf5-bilm", "parquet", "npz", "jsonl"]
@@ -104,6 +104,7 @@ def embed_file(
     stand in the folder `<output>.parts` until the output is complete and takes its name.
     """
     check_layers(options.layers, embedder.layer_count)
+    expand_paths([source])  # a name that is not there fails before anything is made
     chosen = format_of(output, output_format)
     shape = Shape(
         dim=embedder.dim,
@@ -117,7 +118,7 @@ def embed_file(
         return _to_file(embedder, source, Path(output), options, chosen, shape, bar, resume=resume, overwrite=overwrite)
 
 
-def _to_standard_output(embedder: Embedder, source: str, options: BulkOptions, shape: Shape, bar: "tqdm[None]") -> int:
+def _to_standard_output(embedder: Embedder, source: str, options: BulkOptions, shape: Shape, bar: "tqdm[Any]") -> int:
     count, carried = 0, None
     for lines, tokens in _parts(embedder, source, options):
         rows, carried = _embed_part(embedder, lines, tokens, options, first=count, carried=carried)
@@ -136,7 +137,7 @@ def _to_file(
     options: BulkOptions,
     chosen: Format,
     shape: Shape,
-    bar: "tqdm[None]",
+    bar: "tqdm[Any]",
     *,
     resume: bool,
     overwrite: bool,
@@ -157,6 +158,26 @@ def _to_file(
         raise ResumeError(f"{folder}: an interrupted run left its parts; continue with --resume or add --overwrite")
     going_on = resume and folder.exists()
     journal = Journal.resume(folder, job) if going_on else Journal.start(folder, job)
+    try:
+        count = _fill(journal, embedder, source, options, bar)
+    except Exception:
+        if not len(journal):
+            journal.remove()
+        raise
+    temporary = output.with_name(f".{output.name}.tmp")
+    try:
+        WRITERS[chosen](journal.rows(), temporary, shape)
+        with open(temporary, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, output)
+    finally:
+        temporary.unlink(missing_ok=True)
+    journal.remove()
+    return count
+
+
+def _fill(journal: Journal, embedder: Embedder, source: str, options: BulkOptions, bar: "tqdm[Any]") -> int:
+    """Add the parts that the journal lacks; says how many lines the input has."""
     done = len(journal)
     count = 0
     carried: State | None = None
@@ -170,15 +191,6 @@ def _to_file(
             journal.append(rows, lines_digest=digest_lines(lines), carried=_dump(carried))
         count += len(lines)
         _advance(bar, lines)
-    temporary = output.with_name(f".{output.name}.tmp")
-    try:
-        WRITERS[chosen](journal.rows(), temporary, shape)
-        with open(temporary, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, output)
-    finally:
-        temporary.unlink(missing_ok=True)
-    journal.remove()
     return count
 
 
@@ -189,7 +201,7 @@ def _parts(embedder: Embedder, source: str, options: BulkOptions) -> Iterator[tu
     lines: list[str] = []
     pieces: list[list[list[str]]] = []
     size = 0
-    for _, text in read_lines(source):
+    for text in (line for path in expand_paths([source]) for _, line in read_lines(path)):
         sentence = read_sentences(text, tokenizer, split=options.split_sentences)[0]
         lines.append(text)
         pieces.append(sentence.pieces)
@@ -236,17 +248,13 @@ def _restore(embedder: Embedder, journal: Journal, part: int) -> State | None:
     return State(*(torch.from_numpy(arrays[name]).to(like.device, like.dtype) for name in ("h", "c")))
 
 
-def _bar(source: str, show: bool | None) -> "tqdm[None]":
+def _bar(source: str, show: bool | None) -> "tqdm[Any]":
     """Progress in bytes of text; with an end in sight where the input is one plain file."""
     plain = os.path.isfile(source) and Path(source).suffix not in (".gz", ".xz", ".zst")
-    return tqdm(
-        total=os.path.getsize(source) if plain else None,
-        unit="B",
-        unit_scale=True,
-        delay=0.5,
-        disable=None if show is None else not show,
-    )
+    total = os.path.getsize(source) if plain else None
+    bar: tqdm[Any] = tqdm(total=total, unit="B", unit_scale=True, delay=0.5, disable=None if show is None else not show)
+    return bar
 
 
-def _advance(bar: "tqdm[None]", lines: list[str]) -> None:
+def _advance(bar: "tqdm[Any]", lines: list[str]) -> None:
     bar.update(sum(len(line.encode("utf-8", "surrogatepass")) + 1 for line in lines))

@@ -81,10 +81,10 @@ class Elmo(nn.Module):
         self.keep_boundaries = keep_boundaries
         self.state = state
         self._cache = WordCache(self._encode_words, size=self.bilm.config.lstm.output_dim)
-        self.register_load_state_dict_pre_hook(_forget_words)
+        self.register_load_state_dict_pre_hook(_forget_words)  # type: ignore[no-untyped-call]
         if not save_bilm:
-            self.register_state_dict_post_hook(_drop_bilm)
-            self.register_load_state_dict_pre_hook(_supply_bilm)
+            self.register_state_dict_post_hook(_drop_bilm)  # type: ignore[no-untyped-call]
+            self.register_load_state_dict_pre_hook(_supply_bilm)  # type: ignore[no-untyped-call]
 
     @classmethod
     def from_pretrained(cls, name_or_path: str | os.PathLike[str] | None = None, **options: Any) -> "Elmo":
@@ -157,7 +157,7 @@ class Elmo(nn.Module):
 
     def _apply(self, fn: Any, recurse: bool = True) -> "Elmo":
         self._cache.clear()  # the remembered vectors stand on the old device, in the old type
-        super()._apply(fn, recurse)
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         return self
 
     def _encode_words(self, words: Sequence[str]) -> Tensor:

@@ -7,11 +7,13 @@ import traceback
 from collections.abc import Sequence
 from typing import Annotated
 
-import click
 import typer
 
 from elmo.apps.cli import convert, embed, info, similar, vocab
 from elmo.errors import ElmoError
+
+# Typer carries its own copy of click from 0.28 on; this is the base of its usage errors in every version.
+UsageProblem: type[Exception] = typer.BadParameter.__mro__[2]
 
 app = typer.Typer(
     name="elmo",
@@ -46,14 +48,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ["ELMO_DEBUG"] = ""
     try:
         result = app(args=None if arguments is None else list(arguments), prog_name="elmo", standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        return 2
-    except click.ClickException as error:
-        return _report(error.format_message(), code=2)
-    except click.exceptions.Exit as error:
+    except UsageProblem as error:
+        message = str(getattr(error, "format_message", error.__str__)())
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(message, file=sys.stderr)
+            return 2
+        return _report(message, code=2)
+    except typer.Exit as error:
         return int(error.exit_code)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         return _report("interrupted", code=130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more can be said there

@@ -1,0 +1,175 @@
+"""The command line: exit codes, one-line errors, help without torch, and each command on small files."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from tests.apps.conftest import Command
+
+from elmo.embed.load import load
+
+GOLDEN = Path(__file__).parent.parent / "golden" / "bilm"
+TEXT = "I sat on the river bank .\n\nThe bank approved my loan .\n"
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "text.txt"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+def test_embed_writes_what_encode_gives(command: Command, model: Path, text: Path, tmp_path: Path) -> None:
+    done = command("embed", text, "-o", tmp_path / "out.hdf5", "--model", model, "--layers", "all")
+    assert done.code == 0, done.err
+    with h5py.File(tmp_path / "out.hdf5") as file:
+        for n, vectors in enumerate(load(model, device="cpu").encode(TEXT.splitlines(), layers="all")):
+            np.testing.assert_allclose(file[str(n)][...], vectors, atol=1e-5)
+
+
+def test_embed_to_standard_output(command: Command, model: Path, text: Path) -> None:
+    done = command("embed", text, "-o", "-", "--model", model, "--layers", "2", "--pooling", "max")
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    assert [len(row["vector"]) for row in rows] == [16, 16, 16]
+    assert rows[1]["tokens"] == []
+
+
+def test_embed_reads_a_checkpoint_of_2018(command: Command, text: Path, tmp_path: Path) -> None:
+    weights = GOLDEN / "skip2" / "weights.hdf5"
+    done = command("embed", text, "-o", tmp_path / "out.npz", "--model", weights, "--tokenized", "--state", "carry")
+    assert done.code == 0, done.err
+    assert np.load(tmp_path / "out.npz")["2"].shape == (6, 12)
+
+
+def test_similar_shows_a_cosine_for_each_layer(command: Command, model: Path) -> None:
+    done = command("similar", "bank", "I sat on the river bank.", "The bank approved my loan.", "--model", model)
+    lines = [line.split() for line in done.out.splitlines()]
+    assert [line[1] for line in lines] == ["0", "1", "2"]
+    assert float(lines[0][-1]) == pytest.approx(1.0)
+    assert float(lines[2][-1]) < 0.999
+
+
+def test_similar_names_a_word_that_is_not_there(command: Command, model: Path) -> None:
+    done = command("similar", "bank", "No such word.", "The bank approved my loan.", "--model", model)
+    assert (done.code, done.err) == (2, "elmo: 'bank' is not among the tokens 'No such word .'\n")
+
+
+def test_info_tells_the_architecture(command: Command, model: Path) -> None:
+    assert "LSTM layers" in command("info", model).out
+    facts = json.loads(command("info", model, "--json").out)
+    assert facts["parameters"] == sum(p.numel() for p in load(model, device="cpu").bilm.parameters())
+
+
+def test_verify_accepts_a_sound_model_and_finds_a_damaged_one(command: Command, model: Path, tmp_path: Path) -> None:
+    assert command("verify", model).code == 0
+    damaged = tmp_path / "damaged"
+    damaged.mkdir()
+    for file in model.iterdir():
+        (damaged / file.name).write_bytes(file.read_bytes())
+    data = bytearray((damaged / "model.safetensors").read_bytes())
+    data[-3] ^= 0x40
+    (damaged / "model.safetensors").write_bytes(bytes(data))
+    done = command("verify", damaged)
+    assert done.code == 1
+    assert "FAIL" in done.out
+
+
+def test_convert_there_and_back_changes_no_number(command: Command, tmp_path: Path) -> None:
+    source = GOLDEN / "skip2"
+    assert command("convert", source, tmp_path / "native").code == 0
+    assert command("convert", tmp_path / "native", tmp_path / "back", "--to", "bilm-tf").code == 0
+    with h5py.File(source / "weights.hdf5") as before, h5py.File(tmp_path / "back" / "weights.hdf5") as after:
+        names: list[str] = []
+        before.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
+        assert len(names) > 10
+        for name in names:
+            assert before[name][...].tobytes() == after[name][...].tobytes(), name
+
+
+def test_convert_keeps_what_stands_already(command: Command, tmp_path: Path) -> None:
+    assert command("convert", GOLDEN / "skip2", tmp_path / "native").code == 0
+    done = command("convert", GOLDEN / "plain1", tmp_path / "native")
+    assert done.code == 2
+    assert "exists already" in done.err
+    assert command("convert", GOLDEN / "plain1", tmp_path / "native", "--overwrite").code == 0
+
+
+def test_vocab_build_check_and_fix(command: Command, text: Path, tmp_path: Path) -> None:
+    vocabulary = tmp_path / "vocab.txt"
+    done = command("vocab", "build", text, "-o", vocabulary)
+    assert "cover 100.00% of 13 tokens" in done.out
+    assert vocabulary.read_text("utf-8").splitlines()[:5] == ["<S>", "</S>", "<UNK>", ".", "bank"]
+    assert command("vocab", "check", vocabulary, "--text", text).code == 0
+    vocabulary.write_text("<S>\n<UNK>\nbank\nbank\n", encoding="utf-8")
+    done = command("vocab", "check", vocabulary)
+    assert done.code == 1
+    assert "</S>" in done.out
+    assert command("vocab", "check", vocabulary, "--fix", tmp_path / "fixed.txt").code == 0
+    assert (tmp_path / "fixed.txt").read_text("utf-8").splitlines() == ["<S>", "</S>", "<UNK>", "bank"]
+    assert command("vocab", "build", text, "-o", vocabulary).code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["embed", "nothing.txt", "-o", "out.npz"], "no model is given"),
+        (["embed", "nothing.txt", "-o", "out.npz", "-m", "{model}"], "nothing.txt"),
+        (["embed", "{text}", "-o", "out.xyz", "-m", "{model}"], "cannot tell the format from '.xyz'"),
+        (["embed", "{text}", "-o", "out.npz", "-m", "{model}", "--layers", "7"], "layers is 7"),
+        (["embed", "{text}", "-o", "out.npz", "-m", "{model}", "--layers", "best"], "--layers is 'best'"),
+        (["embed", "{text}", "-o", "no/such/folder/out.npz", "-m", "{model}"], "no/such/folder: is not a directory"),
+        (["embed", "{text}", "-o", "out.npz", "-m", "no-such-model"], "no-such-model"),
+        (["info", "no-such-model"], "no-such-model"),
+        (["convert", "{text}", "out"], "text.txt"),
+        (["embed", "{text}"], "Missing option '--output'"),
+        (["nonsense"], "No such command 'nonsense'"),
+    ],
+)
+def test_a_mistake_gets_one_line_and_exit_code_2(
+    command: Command,
+    model: Path,
+    text: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    done = command(*(a.format(model=model, text=text) for a in arguments))
+    assert done.code == 2, done.err
+    assert message in done.err
+    assert done.err.startswith("elmo: ")
+    assert done.err.count("\n") == 1
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_text_that_is_not_utf8_is_named_with_its_line(command: Command, model: Path, tmp_path: Path) -> None:
+    (tmp_path / "bad.txt").write_bytes(b"fine\nbad \xff here\n")
+    done = command("embed", tmp_path / "bad.txt", "-o", tmp_path / "out.npz", "-m", model)
+    assert done.code == 2
+    assert "bad.txt" in done.err
+    assert "line 2" in done.err
+
+
+def test_debug_shows_the_traceback(command: Command) -> None:
+    done = command("--debug", "info", "no-such-model")
+    assert "Traceback" in done.err
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["embed", "--help"], ["vocab", "build", "--help"]])
+def test_help_has_an_example_and_imports_no_torch(arguments: list[str]) -> None:
+    code = f"import sys; from elmo.apps.cli import main; main({arguments}); sys.exit('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert arguments == ["--help"] or "Example: elmo" in done.stdout
+
+
+def test_no_arguments_show_the_help(command: Command) -> None:
+    done = command()
+    assert done.code == 2
+    assert "Commands:" in done.out + done.err
