@@ -14,6 +14,8 @@ from elmo.errors import ConfigError
 from elmo.model.bilstm import BiLSTM, BiLSTMConfig, State, reading_order, text_order
 from elmo.model.charcnn import CharCNN, CharCNNConfig
 from elmo.model.fields import read_fields
+from elmo.model.jointlstm import JointLSTM, JointLSTMConfig
+from elmo.model.manylangs import ManyLangsConfig, ManyLangsTokens
 from elmo.model.wordtable import WordTable, WordTableConfig
 
 
@@ -21,8 +23,8 @@ from elmo.model.wordtable import WordTable, WordTableConfig
 class BiLMConfig:
     """The architecture of a `BiLM`."""
 
-    tokens: CharCNNConfig | WordTableConfig
-    lstm: BiLSTMConfig
+    tokens: CharCNNConfig | WordTableConfig | ManyLangsConfig
+    lstm: BiLSTMConfig | JointLSTMConfig
 
     def __post_init__(self) -> None:
         if self.tokens.output_dim != self.lstm.input_dim:
@@ -53,7 +55,7 @@ class BiLMConfig:
     @property
     def layer_count(self) -> int:
         """Layers that come out: the token layer and each LSTM layer."""
-        return self.lstm.layers + 1
+        return self.lstm.outputs + 1
 
 
 class BiLM(nn.Module):
@@ -69,10 +71,8 @@ class BiLM(nn.Module):
     def __init__(self, config: BiLMConfig) -> None:
         super().__init__()
         self.config = config
-        self.tokens: CharCNN | WordTable = (
-            CharCNN(config.tokens) if isinstance(config.tokens, CharCNNConfig) else WordTable(config.tokens)
-        )
-        self.lstm = BiLSTM(config.lstm)
+        self.tokens = _build_tokens(config.tokens)
+        self.lstm = BiLSTM(config.lstm) if isinstance(config.lstm, BiLSTMConfig) else JointLSTM(config.lstm)
         shape = (config.lstm.layers, config.lstm.directions)
         self.register_buffer("settled_h", torch.zeros(*shape, config.lstm.output_dim))
         self.register_buffer("settled_c", torch.zeros(*shape, config.lstm.cell_dim))
@@ -110,3 +110,11 @@ class BiLM(nn.Module):
         self.lstm.initialize(generator)
         self.settled_h.zero_()
         self.settled_c.zero_()
+
+
+def _build_tokens(
+    config: CharCNNConfig | WordTableConfig | ManyLangsConfig,
+) -> CharCNN | WordTable | ManyLangsTokens:
+    if isinstance(config, CharCNNConfig):
+        return CharCNN(config)
+    return WordTable(config) if isinstance(config, WordTableConfig) else ManyLangsTokens(config)

@@ -6,7 +6,7 @@ Inside, every direction has its own reading order: [R, T, B, .], forward from th
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +19,7 @@ from elmo.ops.lstmp import LSTMPState, LSTMPWeights, lstmp
 class BiLSTMConfig:
     """Sizes and rules of a `BiLSTM`. Without `projection_dim` the cell's output is the layer's output."""
 
+    kind: Literal["independent"] = "independent"
     input_dim: int
     cell_dim: int
     projection_dim: int | None = None
@@ -47,6 +48,11 @@ class BiLSTMConfig:
     def directions(self) -> int:
         """How many directions there are (R)."""
         return 2 if self.bidirectional else 1
+
+    @property
+    def outputs(self) -> int:
+        """Layers that come out: all of them."""
+        return self.layers
 
 
 class State(NamedTuple):

@@ -56,10 +56,10 @@ def _read(hint: Any, value: object, *, where: str) -> Any:
 
 
 def _read_union(options: list[Any], value: object, *, where: str) -> Any:
-    """One of several dataclasses, told apart by the literal in their `kind`."""
+    """One of several dataclasses, told apart by the literal in their `kind`; without one the first is meant."""
     kinds = {typing.get_args(typing.get_type_hints(option)["kind"])[0]: option for option in options}
-    found = value.get("kind") if isinstance(value, Mapping) else None
-    if found not in kinds:
+    found = value.get("kind", next(iter(kinds))) if isinstance(value, Mapping) else None
+    if not isinstance(found, str) or found not in kinds:
         raise ConfigError(f"{where}.kind: found {found!r}, but one of {', '.join(map(repr, kinds))} is wanted")
     return read_fields(kinds[found], value, where=where)
 

@@ -26,7 +26,7 @@ CharacterRows = npt.NDArray[np.int16]
 
 
 def token_bytes(word: str, *, characters: int = CHARACTERS_IN_ROW) -> bytes:
-    """The bytes of `word` that its row holds: cut after `characters - 2`, even inside a character; surrogates dropped."""
+    """The bytes of `word` that its row holds: cut even inside a character; lone surrogates dropped."""
     return word.encode("utf-8", "ignore")[: characters - 2]
 
 

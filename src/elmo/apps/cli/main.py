@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from elmo.apps.cli import convert, embed, info, similar, vocab
+from elmo.apps.cli import convert, corpus, embed, finetune, info, perplexity, pretrain, score, similar, vocab
 from elmo.errors import ElmoError
 
 # Typer carries its own copy of click from 0.28 on; this is the base of its usage errors in every version.
@@ -17,7 +17,7 @@ UsageProblem: type[Exception] = typer.BadParameter.__mro__[2]
 
 app = typer.Typer(
     name="elmo",
-    help="Deep contextualized word representations: embed text, look into models, convert them.",
+    help="Deep contextualized word representations: embed text, train models, look into them, convert them.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -28,6 +28,11 @@ app.command("similar")(similar.similar)
 app.command("info")(info.info)
 app.command("verify")(info.verify)
 app.command("convert")(convert.convert)
+app.command("pretrain")(pretrain.pretrain)
+app.command("finetune")(finetune.finetune)
+app.command("perplexity")(perplexity.perplexity)
+app.command("score")(score.score)
+app.add_typer(corpus.app, name="corpus")
 app.add_typer(vocab.app, name="vocab")
 
 
@@ -36,7 +41,7 @@ def common(
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more about what happens.")] = False,
 ) -> None:
-    """Deep contextualized word representations: embed text, look into models, convert them."""
+    """Deep contextualized word representations: embed text, train models, look into them, convert them."""
     os.environ["ELMO_DEBUG"] = "1" if debug else ""
     logging.basicConfig(
         level=logging.INFO if verbose else logging.WARNING, format="elmo: %(message)s", stream=sys.stderr, force=True

@@ -2,11 +2,14 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from elmo.errors import UserError
+
+if TYPE_CHECKING:
+    from elmo.pretrain.perplexity import Perplexity
 
 Model = Annotated[
     str | None,
@@ -14,6 +17,14 @@ Model = Annotated[
 ]
 Device = Annotated[str | None, typer.Option("--device", help="cpu, cuda, cuda:1, ...; a GPU if there is one.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what stands in the place of the output.")]
+
+
+class Rule(StrEnum):
+    """How raw text becomes tokens."""
+
+    treebank = "treebank"
+    unicode = "unicode"
+    whitespace = "whitespace"
 
 
 class State(StrEnum):
@@ -37,3 +48,12 @@ def refuse_existing(path: Path, *, overwrite: bool) -> None:
     """An output that stands already is replaced only when told so."""
     if path.exists() and not overwrite:
         raise UserError(f"{path}: exists already; choose another name or add --overwrite")
+
+
+def perplexity_line(found: "Perplexity") -> str:
+    """A perplexity in one line: both directions, their average, and how much of the text the vocabulary lacks."""
+    backward = "" if found.backward is None else f", backward {found.backward:.2f}"
+    return (
+        f"{found.average:.2f} (forward {found.forward:.2f}{backward}; {found.words:,} words, "
+        f"{found.unknown_rate:.2%} out of vocabulary; state {found.state})"
+    )

@@ -1,7 +1,6 @@
 """`elmo vocab`: build, check and repair the vocabulary of a softmax."""
 
 from collections import Counter
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -12,17 +11,9 @@ from elmo.apps.cli import options
 app = typer.Typer(help="Build, check and repair softmax vocabularies.", no_args_is_help=True, rich_markup_mode=None)
 
 
-class Rule(StrEnum):
-    """How raw text becomes tokens."""
-
-    treebank = "treebank"
-    unicode = "unicode"
-    whitespace = "whitespace"
-
-
 Text = Annotated[list[str], typer.Argument(help="Text files (plain, .gz, .xz, .zst), directories, or -.")]
 RuleOption = Annotated[
-    Rule, typer.Option("--rule", help="How text becomes tokens; whitespace: it is tokenized already.")
+    options.Rule, typer.Option("--rule", help="How text becomes tokens; whitespace: it is tokenized already.")
 ]
 
 
@@ -33,7 +24,7 @@ def build(
     size: Annotated[int | None, typer.Option("--size", help="Entries, the three specials included.")] = None,
     min_count: Annotated[int | None, typer.Option("--min-count", help="Keep words that occur this often.")] = None,
     coverage: Annotated[float | None, typer.Option("--coverage", help="Keep as few words as cover this share.")] = None,
-    rule: RuleOption = Rule.whitespace,
+    rule: RuleOption = options.Rule.whitespace,
     overwrite: options.Overwrite = False,
 ) -> None:
     """Count the words of a text and write its vocabulary, most frequent first.
@@ -57,7 +48,7 @@ def check(
         list[str] | None, typer.Option("--text", help="A text to compare the order with; may be given again.")
     ] = None,
     fixed: Annotated[Path | None, typer.Option("--fix", help="Write a repaired vocabulary to this file.")] = None,
-    rule: RuleOption = Rule.whitespace,
+    rule: RuleOption = options.Rule.whitespace,
     overwrite: options.Overwrite = False,
 ) -> int:
     """Check a vocabulary file: specials, duplicates, blank lines, encoding, order by frequency.
@@ -82,7 +73,7 @@ def check(
     return 0
 
 
-def count_words(paths: list[str], rule: Rule) -> Counter[str]:
+def count_words(paths: list[str], rule: options.Rule) -> Counter[str]:
     """How often each token occurs in some files."""
     from elmo.text.files import expand_paths, read_lines
     from elmo.text.tokenizer import Tokenizer
@@ -92,7 +83,7 @@ def count_words(paths: list[str], rule: Rule) -> Counter[str]:
     for path in expand_paths(paths):
         for _, line in read_lines(path):
             for sentence in (
-                [line] if rule == Rule.whitespace else [line[a:b] for a, b in tokenizer.split_sentences(line)]
+                [line] if rule == options.Rule.whitespace else [line[a:b] for a, b in tokenizer.split_sentences(line)]
             ):
                 counts.update(tokenizer.tokenize(sentence).words)
     return counts

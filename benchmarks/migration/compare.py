@@ -1,0 +1,184 @@
+"""How long old code takes in AllenNLP, under `elmo.compat.allennlp`, and rewritten for `elmo`; same machine, same work.
+
+    python benchmarks/migration/compare.py --allennlp-python ~/allennlp-0.9/bin/python --size small
+
+Random weights of a published size and generated sentences. Everything runs in a process of its own, one after the
+other. Prints a Markdown table of medians, with the spread; and the largest difference between both sides' vectors.
+"""
+
+import argparse
+import json
+import os
+import platform
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+SIZES = {"small": (1024, 128, 1), "medium": (2048, 256, 1), "original": (4096, 512, 2)}  # cell, projection, highways
+FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
+FEW, MANY, BATCH, MODULE_BATCH = 64, 512, 64, 32
+
+
+def main() -> None:
+    arguments = parse()
+    if arguments.worker:
+        work(arguments)
+        return
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_model(folder / "model", size=arguments.size)
+        (folder / "work.json").write_text(json.dumps(make_work()), encoding="utf-8")
+        common = [str(folder / "model"), str(folder / "work.json"), str(arguments.threads), str(arguments.repeats)]
+        worker = Path(__file__).with_name("allennlp_worker.py")
+        theirs = run([arguments.allennlp_python, str(worker), *common, str(folder / "theirs.npz")])
+        ours = run([sys.executable, __file__, "--worker", *common, str(folder / "ours.npz")])
+        report(arguments, ours, theirs, difference(folder / "ours.npz", folder / "theirs.npz"))
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--worker", nargs=5, help=argparse.SUPPRESS)
+    parser.add_argument("--allennlp-python", default=sys.executable, help="the Python that can import allennlp")
+    parser.add_argument("--size", choices=SIZES, default="small")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--repeats", type=int, default=5)
+    return parser.parse_args()
+
+
+def make_work() -> dict[str, object]:
+    """Sentences of 4 to 40 words; words come as often as in a text: the n-th with a share of 1 / n."""
+    chance = random.Random(0)
+    words = ["".join(chance.choices("abcdefghijklmnoprstuvwyz", k=chance.randint(1, 11))) for _ in range(20_000)]
+    shares = [1 / (n + 1) for n in range(len(words))]
+    sentences = [chance.choices(words, shares, k=chance.randint(4, 40)) for _ in range(MANY)]
+    return {"many": sentences, "few": sentences[:FEW], "batch": BATCH, "module_batch": MODULE_BATCH}
+
+
+def write_model(path: Path, *, size: str) -> None:
+    import torch
+
+    from elmo.model.bilm import BiLM, BiLMConfig
+    from elmo.model.bilstm import BiLSTMConfig
+    from elmo.model.charcnn import CharCNNConfig
+    from elmo.text.tokenizer import Tokenizer
+    from elmo.weights import formats
+    from elmo.weights.loaded import LoadedModel
+
+    cell, projection, highways = SIZES[size]
+    bilm = BiLM(
+        BiLMConfig(
+            tokens=CharCNNConfig(embedding_dim=16, filters=FILTERS, highways=highways, output_dim=projection),
+            lstm=BiLSTMConfig(
+                input_dim=projection, cell_dim=cell, projection_dim=projection, cell_clip=3.0, projection_clip=3.0
+            ),
+        )
+    )
+    bilm.initialize(torch.Generator().manual_seed(0))
+    formats.write_model(LoadedModel(bilm=bilm, tokenizer=Tokenizer(rule="treebank")), path, format="bilm-tf")
+
+
+def run(command: list[str]) -> dict[str, dict[str, list[float]]]:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{command[0]} failed:\n{done.stderr[-2000:]}")
+    found: dict[str, dict[str, list[float]]] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def work(arguments: argparse.Namespace) -> None:
+    """Our side, in a process of its own."""
+    import numpy as np
+    import torch
+
+    import elmo
+    from elmo.compat.allennlp import Elmo, ElmoEmbedder, batch_to_ids
+
+    model, work_file, threads, repeats, vectors_file = arguments.worker
+    torch.set_num_threads(int(threads))
+    sentences = json.loads(Path(work_file).read_text("utf-8"))
+    few, many = sentences["few"], sentences["many"]
+    batches = [many[n : n + MODULE_BATCH] for n in range(0, len(many), MODULE_BATCH)]
+    files = (f"{model}/options.json", f"{model}/weights.hdf5")
+    shim, new = ElmoEmbedder(*files), elmo.load(model, device="cpu")
+    shim_module, new_module = Elmo(*files, 1, dropout=0.0).eval(), elmo.Elmo.from_pretrained(model, dropout=0.0).eval()
+    np.savez(vectors_file, *[shim.embed_sentence(sentence) for sentence in few[:8]])
+    runs: dict[str, Callable[[], object]] = {
+        "shim/one by one": lambda: [shim.embed_sentence(s) for s in few],
+        "shim/in batches": lambda: list(shim.embed_sentences(many, BATCH)),
+        "shim/Elmo module": lambda: [shim_module(batch_to_ids(batch)) for batch in batches],
+        "new/one by one": lambda: [new.encode([s], layers="all") for s in few],
+        "new/in batches": lambda: new.encode(many, layers="all", batch_size=BATCH, show_progress_bar=False),
+        "new/Elmo module": lambda: [new_module(batch) for batch in batches],
+    }
+    seconds = {}
+    with torch.no_grad():
+        for name, function in runs.items():
+            if name.startswith("new/"):
+                # As in a first run over a text: the vectors of words are not known yet.
+                seconds[name] = measure(function, int(repeats), before=lambda: forget(new, new_module))
+            else:
+                seconds[name] = measure(function, int(repeats))
+    print(json.dumps({"seconds": seconds, "torch": torch.__version__}))
+
+
+def forget(embedder: object, module: object) -> None:
+    embedder.cache.clear()  # type: ignore[attr-defined]
+    module._cache.clear()  # type: ignore[attr-defined]
+
+
+def measure(function: Callable[[], object], repeats: int, before: Callable[[], None] = lambda: None) -> list[float]:
+    seconds = []
+    for _ in range(repeats):
+        before()
+        start = time.perf_counter()
+        function()
+        seconds.append(time.perf_counter() - start)
+    return seconds
+
+
+def difference(ours: Path, theirs: Path) -> float | None:
+    import numpy as np
+
+    if not theirs.exists():
+        return None
+    with np.load(ours) as one, np.load(theirs) as other:
+        return max(float(np.abs(one[name] - other[name]).max()) for name in other)
+
+
+def report(arguments: argparse.Namespace, ours: dict, theirs: dict, apart: float | None) -> None:
+    print(f"{time.strftime('%Y-%m-%d')}, {machine()}, {arguments.threads} threads, size {arguments.size}, ", end="")
+    print(f"torch {ours['torch']} (AllenNLP's: {theirs['torch']}), median of {arguments.repeats} (least to most)\n")
+    print("| work | AllenNLP | compat.allennlp | elmo | compat | elmo |")
+    print("|---|---|---|---|---|---|")
+    labels = {
+        "one by one": f"{FEW} sentences, one by one",
+        "in batches": f"{MANY} sentences, batches of {BATCH}",
+        "Elmo module": f"{MANY} sentences, module, batches of {MODULE_BATCH}",
+    }
+    for name, label in labels.items():
+        if name not in theirs["seconds"]:
+            continue
+        columns = [theirs["seconds"][name], ours["seconds"][f"shim/{name}"], ours["seconds"][f"new/{name}"]]
+        base = median(columns[0])
+        times = " | ".join(f"{median(s):.2f} s ({min(s):.2f} to {max(s):.2f})" for s in columns)
+        print(f"| {label} | {times} | {base / median(columns[1]):.1f}x | {base / median(columns[2]):.1f}x |")
+    if apart is not None:
+        print(f"\nLargest difference of the same vectors, AllenNLP to compat: {apart:.1e}")
+
+
+def machine() -> str:
+    name = platform.processor() or platform.machine()
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        lines = [line for line in information.read_text("utf-8").splitlines() if line.startswith("model name")]
+        name = lines[0].split(":", 1)[1].strip() if lines else name
+    return f"{os.cpu_count()} cores of {name}"
+
+
+if __name__ == "__main__":
+    main()

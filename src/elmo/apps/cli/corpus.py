@@ -1,0 +1,95 @@
+"""`elmo corpus build`: text to the corpus store that training reads."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from elmo.apps.cli import options
+
+app = typer.Typer(help="Prepare text for training.", no_args_is_help=True, rich_markup_mode=None)
+
+
+class Documents(StrEnum):
+    """What a document is."""
+
+    files = "files"
+    lines = "lines"
+    blank_lines = "blank-lines"
+
+
+@app.callback()
+def corpus() -> None:
+    """Prepare text for training."""
+
+
+@app.command("build")
+def build(
+    text: Annotated[list[str], typer.Argument(help="Text files (plain, .gz, .xz, .zst), directories, or -.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The store to make, a directory.")],
+    rule: Annotated[
+        options.Rule | None,
+        typer.Option(
+            "--rule", help="How raw text becomes tokens: treebank (English, default) or unicode (any language)."
+        ),
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option("--language", help="The language, for finding sentences: en, de, pt-BR, ...")
+    ] = None,
+    tokenized: Annotated[
+        bool, typer.Option("--tokenized", help="Each line is a sentence, its tokens between white space.")
+    ] = False,
+    documents: Annotated[Documents, typer.Option("--documents", help="What a document is.")] = Documents.files,
+    vocabulary_size: Annotated[
+        int | None, typer.Option("--vocabulary-size", help="Entries of the softmax vocabulary, at most.")
+    ] = None,
+    min_count: Annotated[int | None, typer.Option("--min-count", help="Occurrences that a word needs.")] = None,
+    coverage: Annotated[
+        float | None, typer.Option("--coverage", help="The share of the text to cover, 0.98 say.")
+    ] = None,
+    vocabulary: Annotated[Path | None, typer.Option("--vocabulary", help="Use this vocabulary file.")] = None,
+    heldout: Annotated[float, typer.Option("--heldout", help="The share of the text to hold out.")] = 0.01,
+    heldout_file: Annotated[
+        list[Path] | None, typer.Option("--heldout-file", help="Hold out this file instead; may be given again.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Decides what is held out.")] = 0,
+    workers: Annotated[int | None, typer.Option("--workers", help="Processes; as many as processors.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted build.")] = False,
+) -> None:
+    """Make a corpus store: token stream, type table, vocabulary, held-out split.
+
+    Example: elmo corpus build texts/ -o corpus --rule unicode --language de
+    """
+    from elmo.pretrain.corpus.build import build_corpus
+    from elmo.text.tokenizer import Tokenizer
+
+    tokenizer = None
+    if rule is not None or language is not None:
+        chosen = rule or (options.Rule.whitespace if tokenized else options.Rule.treebank)
+        tokenizer = Tokenizer(rule=chosen.value, language=language or "en")
+    store = build_corpus(
+        text,
+        output,
+        tokenizer=tokenizer,
+        tokenized=tokenized,
+        documents=documents.value,
+        vocabulary_size=vocabulary_size,
+        min_count=min_count,
+        coverage=coverage,
+        vocabulary=vocabulary,
+        heldout=heldout_file if heldout_file else heldout,
+        seed=seed,
+        workers=workers,
+        resume=resume,
+    )
+    for split, counts in store.counts.items():
+        typer.echo(f"{split}: {counts.tokens:,} tokens in {counts.sentences:,} sentences")
+    typer.echo(f"{store.types:,} distinct words, a vocabulary of {len(store.vocabulary):,}")
+
+
+def is_store(path: str) -> bool:
+    """Whether a path is a corpus store rather than text."""
+    from elmo.pretrain.corpus.layout import MANIFEST
+
+    return (Path(path) / MANIFEST).is_file()

@@ -1,0 +1,83 @@
+"""`elmo finetune`: go on training a model on text of a domain."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from elmo.apps.cli import options
+from elmo.apps.cli.corpus import is_store
+
+
+def finetune(
+    model: Annotated[str, typer.Argument(help="The model to start from: a directory, a file, or a name.")],
+    text: Annotated[list[str], typer.Argument(help="Text files, directories, -, or one corpus store.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The run; the model comes in its folder `model`.")],
+    tokenized: Annotated[
+        bool, typer.Option("--tokenized", help="Each line is a sentence, its tokens between white space.")
+    ] = False,
+    epochs: Annotated[float | None, typer.Option("--epochs", help="Passes over the text, at most.")] = None,
+    steps: Annotated[int | None, typer.Option("--steps", help="Steps, instead of epochs.")] = None,
+    batch: Annotated[int | None, typer.Option("--batch", help="Rows of a step, for each direction.")] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="A TOML or JSON file instead of our recipe.")] = None,
+    vocabulary_size: Annotated[
+        int | None, typer.Option("--vocabulary-size", help="Entries of the domain's vocabulary, at most.")
+    ] = None,
+    heldout: Annotated[float, typer.Option("--heldout", help="The share of the text to hold out.")] = 0.05,
+    device: options.Device = None,
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", help="Minutes; then save and stop, to go on with --resume.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
+) -> None:
+    """Fine-tune a model on a domain, stop when held-out text no longer gains, and say what it brought.
+
+    A model without a softmax (any from HDF5) gets one over the domain's vocabulary first.
+
+    Example: elmo finetune my-model abstracts.txt -o tuned
+    """
+    from elmo.pretrain.config import TrainConfig
+    from elmo.pretrain.corpus.build import build_corpus
+    from elmo.pretrain.corpus.store import CorpusStore
+    from elmo.pretrain.finetune import finetune as tune
+    from elmo.weights.formats import read_model
+
+    start = read_model(model)
+    if len(text) == 1 and is_store(text[0]):
+        store = CorpusStore.open(text[0])
+    else:
+        output.mkdir(parents=True, exist_ok=True)
+        store = build_corpus(
+            text,
+            output / "corpus",
+            tokenizer=None if tokenized else start.tokenizer,
+            tokenized=tokenized,
+            vocabulary_size=vocabulary_size,
+            heldout=heldout,
+            resume=True,
+        )
+    changes = {"epochs": epochs, "steps": steps, "batch": batch}
+    given = {name: value for name, value in changes.items() if value is not None}
+    chosen = TrainConfig.read(config) if config is not None else TrainConfig.recipe("finetune")
+    softmax = TrainConfig.recipe("softmax")
+    result = tune(
+        start,
+        store,
+        output,
+        config=chosen.replace(**given),
+        softmax_config=softmax.replace(**given),
+        resume=resume,
+        device=device,
+        time_limit=None if time_limit is None else 60 * time_limit,
+    )
+    if result.before is not None:
+        typer.echo(f"held-out perplexity before: {options.perplexity_line(result.before)}")
+    if not result.done:
+        arguments = [argument for argument in sys.argv[1:] if argument != "--resume"]
+        typer.echo(f"{result.status}; go on with: {shlex.join(['elmo', *arguments, '--resume'])}")
+        return
+    if result.after is not None:
+        typer.echo(f"held-out perplexity after:  {options.perplexity_line(result.after)}")
+    typer.echo(f"the model is {result.model}, and in bilm-tf's format {result.hdf5}")

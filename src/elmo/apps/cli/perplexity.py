@@ -1,0 +1,56 @@
+"""`elmo perplexity`: how well a model predicts a text."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from elmo.apps.cli import options
+from elmo.apps.cli.corpus import is_store
+
+if TYPE_CHECKING:
+    from elmo.text.tokenizer import Tokenizer
+
+Tokenized = Annotated[
+    bool, typer.Option("--tokenized", help="Each line is a sentence, its tokens between white space.")
+]
+
+
+def perplexity(
+    model: Annotated[str, typer.Argument(help="A model with a softmax: a directory.")],
+    text: Annotated[
+        list[str], typer.Argument(help="Text files, directories, -, or one corpus store (its held-out part).")
+    ],
+    tokenized: Tokenized = False,
+    state: Annotated[
+        options.State | None, typer.Option("--state", help="Where a sentence starts; all three if not given.")
+    ] = None,
+    device: options.Device = None,
+) -> None:
+    """Measure the perplexity of a text over the full vocabulary: forward, backward and their average.
+
+    Example: elmo perplexity run/model heldout.txt
+    """
+    from elmo.pretrain.corpus.store import CorpusStore
+    from elmo.pretrain.perplexity import store_perplexity, text_perplexity
+    from elmo.weights.formats import read_model
+
+    loaded = read_model(model)
+    for mode in [state] if state is not None else list(options.State):
+        if len(text) == 1 and is_store(text[0]):
+            found = store_perplexity(loaded, CorpusStore.open(text[0]), state=mode.value, device=device)
+        else:
+            sentences = read_sentences(text, loaded.tokenizer, tokenized=tokenized)
+            found = text_perplexity(loaded, sentences, state=mode.value, device=device)
+        typer.echo(options.perplexity_line(found))
+
+
+def read_sentences(paths: list[str], tokenizer: "Tokenizer", *, tokenized: bool) -> Iterator[list[str]]:
+    """The sentences of some files: lines of tokens, or raw lines split into sentences by the model's rule."""
+    from elmo.text.files import expand_paths, read_lines
+
+    for path in expand_paths(paths):
+        for _, line in read_lines(path):
+            for words in [line.split()] if tokenized else [s.words for s in tokenizer.sentences(line)]:
+                if words:
+                    yield words

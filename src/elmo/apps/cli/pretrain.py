@@ -1,0 +1,82 @@
+"""`elmo pretrain`: train a biLM on a corpus store."""
+
+import shlex
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from elmo.apps.cli import options
+
+
+class Size(StrEnum):
+    """The published sizes, and one for trying things out."""
+
+    tiny = "tiny"
+    small = "small"
+    medium = "medium"
+    original = "original"
+
+
+class Recipe(StrEnum):
+    """How to train."""
+
+    modern = "modern"
+    paper = "paper"
+
+
+def pretrain(
+    corpus: Annotated[Path, typer.Argument(help="A corpus store made by `elmo corpus build`.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The run: checkpoints, metrics, and the model.")],
+    size: Annotated[
+        Size | None, typer.Option("--size", help="The size of the model; small if nothing says otherwise.")
+    ] = None,
+    recipe: Annotated[Recipe, typer.Option("--recipe", help="Our recipe, or the paper's.")] = Recipe.modern,
+    config: Annotated[Path | None, typer.Option("--config", help="A TOML or JSON file instead of a recipe.")] = None,
+    epochs: Annotated[float | None, typer.Option("--epochs", help="Passes over the text.")] = None,
+    steps: Annotated[int | None, typer.Option("--steps", help="Steps, instead of epochs.")] = None,
+    batch: Annotated[int | None, typer.Option("--batch", help="Rows of a step, for each direction.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Of weights, order, dropout and negatives.")] = None,
+    device: options.Device = None,
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", help="Minutes; then save and stop, to go on with --resume.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the newest checkpoint.")] = False,
+) -> None:
+    """Train a biLM. Ctrl-C saves and stops; --resume goes on exactly there. With several GPUs: torchrun.
+
+    Example: elmo pretrain corpus -o run --size small --epochs 3
+    """
+    from elmo.pretrain.config import TrainConfig
+    from elmo.pretrain.loop import pretrain as train
+
+    changes = {
+        name: value
+        for name, value in {
+            "size": None if size is None else size.value,
+            "epochs": epochs,
+            "steps": steps,
+            "batch": batch,
+            "seed": seed,
+        }.items()
+        if value is not None
+    }
+    chosen = TrainConfig.read(config) if config is not None else TrainConfig.recipe(recipe.value)
+    result = train(
+        corpus,
+        chosen.replace(**changes),
+        output,
+        resume=resume,
+        device=device,
+        time_limit=None if time_limit is None else 60 * time_limit,
+    )
+    if result.model is None:
+        arguments = [argument for argument in sys.argv[1:] if argument != "--resume"]
+        typer.echo(f"{result.status} at step {result.step:,} of {result.steps:,}; saved in {result.checkpoint}")
+        typer.echo(f"go on with: {shlex.join(['elmo', *arguments, '--resume'])}")
+        return
+    typer.echo(f"{result.status} at step {result.step:,}; the model is {result.model}")
+    if result.perplexity is not None:
+        typer.echo(f"held-out perplexity {options.perplexity_line(result.perplexity)}")

@@ -1,0 +1,45 @@
+"""bilm-tf's dumps: the token embeddings of a vocabulary, and all layers of a text, as HDF5 files in its layout."""
+
+import os
+from pathlib import Path
+
+import torch
+
+from elmo.compat.bilm.batchers import Batcher
+from elmo.compat.bilm.model import BidirectionalLanguageModel, read_bilm
+from elmo.compat.bilm.vocabulary import UnicodeCharsVocabulary
+from elmo.compat.output import hdf5_output
+from elmo.compat.rows import characters_of, token_vectors
+from elmo.text.chars import FIRST_BYTE
+from elmo.text.files import read_lines
+
+Name = str | os.PathLike[str]
+
+
+@torch.inference_mode()
+def dump_token_embeddings(vocab_file: Name, options_file: Name, weight_file: Name, outfile: Name) -> None:
+    """Write `embedding` [V, D]: the vector of each word of a vocabulary, for `use_character_inputs=False`.
+
+    `<UNK>` is spelled out like any word, as bilm-tf does it.
+    """
+    bilm = read_bilm(Path(options_file), Path(weight_file))
+    vocabulary = UnicodeCharsVocabulary(vocab_file, characters_of(bilm))
+    rows = torch.from_numpy(vocabulary.word_char_ids) + FIRST_BYTE  # [V, C]
+    with hdf5_output(outfile) as file:
+        file.create_dataset("embedding", data=token_vectors(bilm, rows).numpy(), dtype="float32")
+
+
+def dump_bilm_embeddings(
+    vocab_file: Name, dataset_file: Name, options_file: Name, weight_file: Name, outfile: Name
+) -> None:
+    """Write one dataset [L + 1, T, 2D] for each line of tokens with white space between, named by its number from 0.
+
+    One line after the other, each from the state that the last one left, blank ones too: no batch can give these
+    numbers. `elmo embed` is the fast way to vectors that do not depend on order.
+    """
+    model = BidirectionalLanguageModel(options_file, weight_file)
+    batcher = Batcher(vocab_file, characters_of(model.bilm))
+    with hdf5_output(outfile) as file:
+        for number, line in read_lines(dataset_file):
+            layers = model(batcher.batch_sentences([line.split()]))["lm_embeddings"][0]
+            file.create_dataset(str(number - 1), data=layers, dtype="float32")

@@ -1,0 +1,118 @@
+"""bilm-tf's `BidirectionalLanguageModel`, called on arrays of ids.
+
+N sentences, T tokens, C characters in a row, L LSTM layers, D size of one direction.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from elmo.compat.carried import CarriedState
+from elmo.compat.rows import lengths_of, token_vectors
+from elmo.embed.batches import BOUNDARIES
+from elmo.errors import ConfigError, InputError
+from elmo.model.bilm import BiLM
+from elmo.model.wordtable import WordTableConfig
+from elmo.text.chars import CHARACTER_COUNT
+from elmo.weights import bilmtf
+from elmo.weights.plainfiles import read_json
+from elmo.weights.tensors import build, check_finite
+
+
+class BidirectionalLanguageModel:
+    """A biLM that reads character ids (of `Batcher`) or, with `use_character_inputs=False`, word ids (of
+    `TokenBatcher`), whose vectors are in `embedding_weight_file`.
+
+    Each call starts where the one before ended, row by row; `reset_states()` forgets. `max_batch_size` is there for old
+    code: a batch may have any size. A GPU is used if there is one.
+    """
+
+    def __init__(
+        self,
+        options_file: str | os.PathLike[str],
+        weight_file: str | os.PathLike[str],
+        use_character_inputs: bool = True,
+        embedding_weight_file: str | os.PathLike[str] | None = None,
+        max_batch_size: int = 128,  # noqa: ARG002 - bilm-tf's argument
+    ) -> None:
+        if not use_character_inputs and embedding_weight_file is None:
+            raise ConfigError(
+                "use_character_inputs=False needs embedding_weight_file, which dump_token_embeddings writes"
+            )
+        self.bilm = read_bilm(
+            Path(options_file),
+            Path(weight_file),
+            None if use_character_inputs or embedding_weight_file is None else Path(embedding_weight_file),
+        ).to("cuda" if torch.cuda.is_available() else "cpu")
+        self._state = CarriedState()
+
+    def reset_states(self) -> None:
+        """Forget what was read before."""
+        self._state.reset_states()
+
+    @torch.inference_mode()
+    def __call__(self, ids: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
+        """Ids with boundaries, [N, T + 2, C] or [N, T + 2] -> arrays, boundaries removed but for the token embeddings:
+
+        `lm_embeddings` [N, L + 1, T, 2D], `lengths` [N], `mask` [N, T], `token_embeddings` [N, T + 2, D]. Where there
+        is no token the LSTM layers are zero; layer 0 is what the character CNN makes of no characters.
+        """
+        rows = self._rows(np.asarray(ids))  # [N, T + 2, C]
+        lengths = lengths_of((rows > 0).any(-1))  # [N]
+        flat = token_vectors(self.bilm, rows.reshape(-1, rows.shape[2]))
+        x = flat.reshape(*rows.shape[:2], flat.shape[1])  # [N, T + 2, D]
+        layers, after = self.bilm(x, lengths, self._state.start(self.bilm, len(x)))
+        self._state.keep(after)
+        layers[0] = torch.cat([x] * self.bilm.config.lstm.directions, dim=-1)
+        inner = (lengths - BOUNDARIES).clamp(min=0)
+        steps = torch.arange(max(0, rows.shape[1] - BOUNDARIES), device=rows.device)
+        mask = steps < inner[:, None]  # [N, T]
+        return {
+            "lm_embeddings": _without_boundaries(layers, steps, mask).cpu().numpy(),
+            "lengths": inner.int().cpu().numpy(),
+            "token_embeddings": x.cpu().numpy(),
+            "mask": mask.cpu().numpy(),
+        }
+
+    def _rows(self, ids: npt.NDArray[Any]) -> Tensor:
+        """Ids as rows [N, T + 2, C] on the model's device."""
+        tokens = self.bilm.config.tokens
+        reads_words = isinstance(tokens, WordTableConfig)
+        wanted = "[sentences, tokens]" if reads_words else f"[sentences, tokens, {tokens.characters}]"  # type: ignore[union-attr]
+        rows = ids[..., None] if reads_words else ids
+        if rows.ndim != 3 or not np.issubdtype(ids.dtype, np.integer):
+            raise InputError(f"ids are {ids.dtype} of shape {list(ids.shape)}; integers {wanted} are wanted")
+        if isinstance(tokens, WordTableConfig):
+            most = tokens.words
+        else:
+            most = CHARACTER_COUNT - 1
+            if rows.shape[2] != tokens.characters:
+                raise InputError(f"ids have shape {list(ids.shape)}; {wanted} is wanted")
+        if rows.size and not (rows.min() >= 0 and rows.max() <= most):
+            raise InputError(
+                f"ids reach from {rows.min()} to {rows.max()}; 0 to {most} is wanted: "
+                "were they made from the vocabulary of these files?"
+            )
+        return torch.from_numpy(np.ascontiguousarray(rows)).to(self.bilm.settled_h.device)
+
+
+def read_bilm(options: Path, weights: Path, embedding: Path | None = None) -> BiLM:
+    """The biLM of bilm-tf's files; with `embedding`, one that reads word ids, whose vocabulary need not be known."""
+    words = None if embedding is None else bilmtf.count_words(embedding)
+    config = bilmtf.config_from_options(read_json(options), words=words, where=str(options))
+    tensors = bilmtf.read_weights(weights, config, embedding=embedding)
+    check_finite(tensors, where=str(weights))
+    return build(config, tensors).requires_grad_(False)
+
+
+def _without_boundaries(layers: Tensor, steps: Tensor, mask: Tensor) -> Tensor:
+    """[L + 1, N, T + 2, 2D] -> [N, L + 1, T, 2D]. Behind the last token, padding follows at once."""
+    # A step inside comes from the place after the begin token; one behind skips the end token too. [_build_ops]
+    source = steps + 1 + (~mask).long()  # [N, T]
+    rows = torch.arange(len(mask), device=mask.device)[:, None]
+    return layers.permute(1, 2, 0, 3)[rows, source].transpose(1, 2)

@@ -1,0 +1,67 @@
+"""Sentences as padded rows of ids, and rows of ids as token vectors: what both originals' inputs have in common.
+
+N sentences, T positions, C characters in a row, W words, D size of a token vector.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from elmo.errors import ConfigError, InputError
+from elmo.model.bilm import BiLM
+from elmo.model.charcnn import CharCNNConfig
+from elmo.text.chars import CharacterRows, boundary_rows, spell
+from elmo.text.vocabulary import BEGIN_SENTENCE, END_SENTENCE
+
+
+def characters_of(bilm: BiLM) -> int:
+    """How many character ids stand in a row that this biLM reads (C)."""
+    tokens = bilm.config.tokens
+    if not isinstance(tokens, CharCNNConfig):
+        raise ConfigError(f"this model reads {tokens.kind}, but one that reads character ids is wanted; use elmo.load")
+    return tokens.characters
+
+
+def character_rows(words: Sequence[str], *, characters: int) -> CharacterRows:
+    """The character ids of each word [W, C]; the words `<S>` and `</S>` are the boundary tokens, not spelled out."""
+    for n, word in enumerate(words):
+        if not isinstance(word, str):
+            raise InputError(f"token {n} of the batch is {word!r} ({type(word).__name__}); a string is wanted")
+    rows = spell(words, characters=characters)
+    begin, end = boundary_rows(characters=characters)
+    for n, word in enumerate(words):
+        if word == BEGIN_SENTENCE:
+            rows[n] = begin
+        elif word == END_SENTENCE:
+            rows[n] = end
+    return rows
+
+
+def padded(rows: npt.NDArray[np.integer], lengths: Sequence[int]) -> npt.NDArray[np.int64]:
+    """Rows [sum of lengths, ...] of sentences one behind the other -> [N, T, ...], zero where there is no token."""
+    T = max(lengths, default=0)
+    result = np.zeros((len(lengths), T, *rows.shape[1:]), dtype=np.int64)
+    result[np.arange(T) < np.array(lengths, dtype=np.int64)[:, None]] = rows
+    return result
+
+
+def lengths_of(mask: Tensor) -> Tensor:
+    """How many tokens each row of a mask [N, T] has: [N]. Padding in front of a token is refused.
+
+    The originals cut such a sentence short and go on without a word.
+    """
+    if bool((mask[:, 1:] & ~mask[:, :-1]).any()):
+        row = int((mask[:, 1:] & ~mask[:, :-1]).any(1).nonzero()[0])
+        raise InputError(f"row {row} of the ids has a token behind a position of zeros; padding belongs at the end")
+    return mask.sum(1)
+
+
+def token_vectors(bilm: BiLM, rows: Tensor) -> Tensor:
+    """Rows of ids [W, C] -> token vectors [W, D], each distinct row encoded once."""
+    distinct, index = torch.unique(rows, dim=0, return_inverse=True)
+    vectors = bilm.tokens(distinct)
+    assert isinstance(vectors, Tensor)
+    return vectors[index]

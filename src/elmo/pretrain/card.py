@@ -1,0 +1,54 @@
+"""The README.md of a model trained here: data, hyper-parameters and perplexity."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.perplexity import Perplexity
+
+
+def training_card(
+    config: TrainConfig,
+    manifest: Mapping[str, Any],
+    *,
+    counts: Mapping[str, int],
+    step: int,
+    perplexities: Mapping[str, Perplexity],
+) -> str:
+    """Markdown. `perplexities` by the name of what they were measured on."""
+    rows = "\n".join(f"| {name} | {value:,} |" for name, value in counts.items())
+    measured = "\n".join(
+        f"| {name} | {p.state} | {p.forward:.2f} | {'' if p.backward is None else f'{p.backward:.2f}'} "
+        f"| {p.average:.2f} | {100 * p.unknown_rate:.2f} % | {p.symbols:,} |"
+        for name, p in perplexities.items()
+    )
+    return f"""# ELMo model
+
+A deep bidirectional language model (ELMo), trained with `elmo pretrain`.
+
+## Data
+
+| | |
+|---|---|
+{rows}
+
+Sources: {json.dumps(manifest.get("sources", "not recorded"), ensure_ascii=False)}
+Tokenizer: {json.dumps(manifest.get("tokenizer"), ensure_ascii=False)}
+
+Licence of the data and of this model: to be filled in by whoever publishes it.
+
+## Held-out perplexity (full softmax; words outside the vocabulary count as one class)
+
+| text | state | forward | backward | average | out of vocabulary | symbols |
+|---|---|---|---|---|---|---|
+{measured}
+
+## Training
+
+{step:,} steps with this configuration:
+
+```json
+{json.dumps(config.to_dict(), indent=1)}
+```
+"""

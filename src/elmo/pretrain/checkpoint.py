@@ -1,0 +1,158 @@
+"""Checkpoints of a run: directories that are whole or absent, and that are loadable models as well.
+
+`RUN/checkpoints/step-00001000/` is a native model with two more files: `training.json` (configuration, counters, what
+the corpus was, sizes of the files) and `training.safetensors` (optimizer and recurrent states).
+"""
+
+import json
+import logging
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from elmo.errors import ElmoError, ResumeError
+from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.guard import GuardConfig
+from elmo.pretrain.progress import Progress
+from elmo.weights.atomic import recover
+from elmo.weights.loaded import LoadedModel
+from elmo.weights.native import WEIGHTS, write_native
+from elmo.weights.tensorfile import read_tensors, write_tensors
+
+logger = logging.getLogger(__name__)
+
+FORMAT = 1
+FOLDER = "checkpoints"
+TRAINING_JSON, TRAINING_TENSORS = "training.json", "training.safetensors"
+NAME = re.compile(r"step-(\d{8,})")
+TEMPORARY = re.compile(r"\.step-\d{8,}\.tmp-[0-9a-f]+")
+PREVIOUS = re.compile(r"\.(step-\d{8,})\.previous")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkpoint:
+    """A complete checkpoint on disk, without its tensors."""
+
+    path: Path
+    config: TrainConfig
+    progress: Progress
+    corpus: str
+
+    @property
+    def perplexity(self) -> float | None:
+        """Held-out, of exactly these weights; None where it was not measured."""
+        last = self.progress.evaluations[-1:]
+        return last[0].perplexity.average if last and last[0].step == self.progress.step else None
+
+    def tensors(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Tensor]:
+        """The training tensors, which must have these names and shapes."""
+        return read_tensors(self.path / TRAINING_TENSORS, shapes)
+
+
+def save_checkpoint(
+    run: Path,
+    model: LoadedModel,
+    tensors: Mapping[str, Tensor],
+    *,
+    config: TrainConfig,
+    progress: Progress,
+    corpus: str,
+    card: str | None = None,
+    files: Mapping[str, Callable[[Path], None]] | None = None,
+) -> Checkpoint:
+    """Write a checkpoint of the current step; an earlier one of the same step is replaced.
+
+    `files` are further files of the model, each written by a function of its path.
+    """
+    path = run / FOLDER / f"step-{progress.step:08d}"
+
+    def write_tensors_file(file: Path) -> None:
+        write_tensors(file, {name: tensor.detach().to("cpu") for name, tensor in tensors.items()})
+
+    def write_json(file: Path) -> None:
+        values = {
+            "format": FORMAT,
+            "corpus": corpus,
+            "config": config.to_dict(),
+            "progress": progress.to_dict(),
+            "bytes": {name: (file.parent / name).stat().st_size for name in (WEIGHTS, TRAINING_TENSORS)},
+        }
+        file.write_text(json.dumps(values, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+    extra = {**(files or {}), TRAINING_TENSORS: write_tensors_file, TRAINING_JSON: write_json}
+    write_native(model, path, card=card, overwrite=True, extra=extra)
+    return Checkpoint(path=path, config=config, progress=progress, corpus=corpus)
+
+
+def read_checkpoint(path: Path) -> Checkpoint:
+    """A checkpoint of this or another run; fails where it is not complete."""
+    try:
+        values: dict[str, Any] = json.loads((path / TRAINING_JSON).read_text(encoding="utf-8"))
+        if values["format"] != FORMAT:
+            raise ResumeError(f"{path / TRAINING_JSON}: format is {values['format']!r}, but {FORMAT} is wanted")
+        for name, size in values["bytes"].items():
+            found = (path / name).stat().st_size
+            if found != size:
+                raise ResumeError(f"{path / name}: has {found} bytes, but {size} are wanted; it is damaged")
+        return Checkpoint(
+            path=path,
+            config=TrainConfig.from_dict(values["config"], where=f"{path / TRAINING_JSON}: config"),
+            progress=Progress.from_dict(values["progress"]),
+            corpus=values["corpus"],
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ResumeError(f"{path}: is not a complete checkpoint ({type(error).__name__}: {error})") from None
+
+
+def list_checkpoints(run: Path) -> list[Checkpoint]:
+    """The complete checkpoints of a run by rising step. A damaged one is left out, with a warning."""
+    folder = run / FOLDER
+    if not folder.is_dir():
+        return []
+    for entry in folder.iterdir():
+        if set_aside := PREVIOUS.fullmatch(entry.name):
+            recover(folder / set_aside[1])
+    found = []
+    for path in sorted(folder.iterdir(), key=lambda p: (len(p.name), p.name)):
+        if NAME.fullmatch(path.name):
+            try:
+                found.append(read_checkpoint(path))
+            except ElmoError as error:
+                logger.warning("%s; it is not used", error)
+    return found
+
+
+def best_checkpoint(checkpoints: list[Checkpoint]) -> Checkpoint | None:
+    """The one with the lowest held-out perplexity."""
+    return min((c for c in checkpoints if c.perplexity is not None), key=lambda c: c.perplexity or 0.0, default=None)
+
+
+def last_good(run: Path, guard: GuardConfig) -> Checkpoint | None:
+    """The newest checkpoint from before a divergence; newer ones are removed, unless they are the best."""
+    checkpoints = list_checkpoints(run)
+    best = best_checkpoint(checkpoints)
+    good = [c for c in checkpoints if c.progress.guard.is_calm(guard)]
+    if not good:
+        return None
+    for checkpoint in checkpoints[checkpoints.index(good[-1]) + 1 :]:
+        if checkpoint is not best:
+            shutil.rmtree(checkpoint.path, ignore_errors=True)
+    return good[-1]
+
+
+def remove_old(run: Path, *, keep: int) -> None:
+    """Keep the newest `keep` and the best; remove the others and what interrupted writing has left."""
+    checkpoints = list_checkpoints(run)
+    best = best_checkpoint(checkpoints)
+    # First what was set aside for a replacement: it would come back when the checkpoint in its place is gone.
+    for entry in (run / FOLDER).iterdir():
+        if TEMPORARY.fullmatch(entry.name) or PREVIOUS.fullmatch(entry.name):
+            shutil.rmtree(entry, ignore_errors=True)
+    for checkpoint in checkpoints[:-keep]:
+        if checkpoint is not best:
+            shutil.rmtree(checkpoint.path, ignore_errors=True)

@@ -1,0 +1,169 @@
+"""Reading a corpus store. Its arrays stay on disk and are mapped into memory; see `layout` for what they hold."""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from elmo.errors import InputError
+from elmo.pretrain.corpus.layout import (
+    ARRAYS,
+    BYTES_IN_ROW,
+    FORMAT,
+    MANIFEST,
+    SPLITS,
+    VOCABULARY,
+    Split,
+)
+from elmo.pretrain.corpus.writing import sha256_of
+from elmo.text.tokenizer import Tokenizer
+from elmo.text.vocabulary import Vocabulary
+
+
+class SplitCounts(NamedTuple):
+    """How much text a split has; `tokens` are words, without the separators."""
+
+    tokens: int
+    sentences: int
+    documents: int
+
+
+@dataclass(frozen=True, eq=False)
+class CorpusStore:
+    """An open store: T types, and for each split N symbols, S sentences, D documents."""
+
+    folder: Path
+    manifest: dict[str, Any]
+    type_bytes: npt.NDArray[np.uint8]  # [T, 48]
+    type_lengths: npt.NDArray[np.uint8]  # [T]
+    type_targets: npt.NDArray[np.int32]  # [T]
+    type_counts: npt.NDArray[np.int64]  # [T]
+    train_tokens: npt.NDArray[np.int32]  # [N]
+    train_sentences: npt.NDArray[np.int64]  # [S + 1]
+    train_documents: npt.NDArray[np.int64]  # [D + 1]
+    heldout_tokens: npt.NDArray[np.int32]  # [N]
+    heldout_sentences: npt.NDArray[np.int64]  # [S + 1]
+    heldout_documents: npt.NDArray[np.int64]  # [D + 1]
+
+    @classmethod
+    def open(cls, folder: str | Path) -> "CorpusStore":
+        """Open the store in a directory; what is missing or does not fit together raises InputError."""
+        folder = Path(folder)
+        manifest = read_manifest(folder)
+        store = cls(folder, manifest, **{name: _map_array(folder / f"{name}.npy") for name in ARRAYS})
+        store._check_shapes()
+        return store
+
+    def tokens(self, split: Split) -> npt.NDArray[np.int32]:
+        """Type ids of a split, a separator after each sentence: [N]."""
+        tokens: npt.NDArray[np.int32] = getattr(self, f"{split}_tokens")
+        return tokens
+
+    def sentences(self, split: Split) -> npt.NDArray[np.int64]:
+        """Where each sentence starts in the tokens, and their number: [S + 1]."""
+        sentences: npt.NDArray[np.int64] = getattr(self, f"{split}_sentences")
+        return sentences
+
+    def documents(self, split: Split) -> npt.NDArray[np.int64]:
+        """The first sentence of each document, and the number of sentences: [D + 1]."""
+        documents: npt.NDArray[np.int64] = getattr(self, f"{split}_documents")
+        return documents
+
+    @property
+    def counts(self) -> dict[Split, SplitCounts]:
+        """The size of each split."""
+        counts = {}
+        for split in SPLITS:
+            sentences = len(self.sentences(split)) - 1
+            counts[split] = SplitCounts(len(self.tokens(split)) - sentences, sentences, len(self.documents(split)) - 1)
+        return counts
+
+    @property
+    def types(self) -> int:
+        """Distinct spellings, and the separator."""
+        return len(self.type_lengths)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The softmax vocabulary."""
+        return Vocabulary.read(self.folder / VOCABULARY)
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """How raw text becomes the kind of tokens that this store holds."""
+        return Tokenizer.from_dict(self.manifest["tokenizer"])
+
+    def spelling(self, type_id: int) -> str:
+        """The spelling of a type, as far as its row holds it; '' for the separator."""
+        row = self.type_bytes[type_id, : self.type_lengths[type_id]]
+        return row.tobytes().decode("utf-8", "replace")
+
+    def verify(self) -> None:
+        """Compare every file with the hash recorded for it; InputError names the first that differs."""
+        hashes = self.manifest.get("hashes")
+        if not isinstance(hashes, dict) or not hashes:
+            raise InputError(f"{self.folder / MANIFEST}: records no hash of any file; build the corpus again")
+        for name, expected in hashes.items():
+            found = sha256_of(self.folder / name)
+            if found != expected:
+                raise InputError(
+                    f"{self.folder / name}: sha256 is {found}, but {MANIFEST} says {expected}; the file was changed or "
+                    "damaged: build the corpus again"
+                )
+
+    def _check_shapes(self) -> None:
+        T = len(self.type_lengths)
+        expected: dict[str, tuple[int, ...]] = {
+            "type_bytes": (T, BYTES_IN_ROW),
+            "type_lengths": (T,),
+            "type_targets": (T,),
+            "type_counts": (T,),
+        }
+        for name, dtype in ARRAYS.items():
+            found = getattr(self, name)
+            shape = expected.get(name, found.shape[:1])
+            if found.shape != shape or found.dtype != dtype:
+                raise InputError(
+                    f"{self.folder / f'{name}.npy'}: holds {found.dtype} {list(found.shape)}, but it should hold "
+                    f"{dtype} {list(shape)}; build the corpus again"
+                )
+        for split in SPLITS:
+            for name, within in (("sentences", len(self.tokens(split))), ("documents", len(self.sentences(split)) - 1)):
+                bounds = getattr(self, f"{split}_{name}")
+                if not len(bounds) or bounds[0] != 0 or bounds[-1] != within:
+                    raise InputError(
+                        f"{self.folder / f'{split}_{name}.npy'}: should go from 0 to {within}; build the corpus again"
+                    )
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """What `corpus.json` says, if the folder holds a store that this version can read."""
+    path = folder / MANIFEST
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(
+            f"{folder}: no {MANIFEST} there, so it is no corpus; make one with `elmo corpus build`"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read ({error}); build the corpus again") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        found = manifest.get("format") if isinstance(manifest, dict) else manifest
+        raise InputError(f"{path}: format is {found!r}, but this version reads {FORMAT}; build the corpus again")
+    return manifest
+
+
+def _map_array(path: Path) -> npt.NDArray[Any]:
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError:
+        raise InputError(f"{path}: is missing; build the corpus again") from None
+    except (OSError, EOFError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read ({error}); build the corpus again") from error
+    if not isinstance(array, np.ndarray):
+        raise InputError(f"{path}: is no array; build the corpus again")
+    return array

@@ -1,0 +1,118 @@
+"""The folder beside the store in which a build keeps its finished blocks, so that an interrupted build can go on."""
+
+import contextlib
+import json
+import logging
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from elmo.errors import ConfigError, ResumeError
+from elmo.pretrain.corpus.plan import first_difference
+from elmo.pretrain.corpus.writing import errors_naming, write_whole
+
+logger = logging.getLogger(__name__)
+
+_PLAN = "plan.json"
+_LOCK = "lock"
+
+
+def folder_beside(out_dir: Path) -> Path:
+    """Where the work for a store is kept: on the same disk, so that the finished store only needs a new name."""
+    return out_dir.with_name(f"{out_dir.name}.building")
+
+
+class WorkFolder:
+    """Finished blocks, scratch files and the store in the making. Make one with `work_folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.blocks = folder / "blocks"
+        self.scratch = folder / "scratch"
+        self.store = folder / "store"
+
+    def block_path(self, number: int) -> Path:
+        return self.blocks / f"{number:06d}.safetensors"
+
+
+@contextlib.contextmanager
+def work_folder(out_dir: Path, plan: dict[str, Any], *, resume: bool) -> Iterator[WorkFolder]:
+    """A work folder of this process alone. Without `resume` it is empty; with it the plan must be the one recorded.
+
+    When the work fails or is interrupted the finished blocks stay, if there are any; when it succeeds nothing does.
+    """
+    work = WorkFolder(folder_beside(out_dir))
+    with errors_naming(work.folder):
+        work.folder.mkdir(parents=True, exist_ok=True)
+    keep = True
+    try:
+        with _locked(work.folder / _LOCK, out_dir):
+            if resume:
+                _compare_plans(work.folder / _PLAN, plan)
+            else:
+                _remove(work.blocks)
+            _remove(work.scratch, work.store)
+            try:
+                with errors_naming(work.folder):
+                    for folder in (work.blocks, work.scratch, work.store):
+                        folder.mkdir(exist_ok=True)
+                write_whole(work.folder / _PLAN, json.dumps(plan, indent=2).encode("utf-8"))
+                yield work
+                keep = False
+            except BaseException:
+                _remove(work.scratch, work.store)
+                keep = any(work.blocks.glob("*.safetensors"))
+                if keep:
+                    logger.warning("finished work is kept in %s: resume to go on from there, or delete it", work.folder)
+                raise
+    finally:
+        if not keep:
+            _remove(work.folder)
+
+
+def _remove(*folders: Path) -> None:
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _compare_plans(path: Path, plan: dict[str, Any]) -> None:
+    try:
+        recorded = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return
+    except ValueError:
+        recorded = {}
+    difference = first_difference(recorded, plan)
+    if difference is not None:
+        raise ResumeError(
+            f"{path.parent}: {difference}; resume with the inputs and options that the work was begun with, or start "
+            "again without resume"
+        )
+
+
+@contextlib.contextmanager
+def _locked(path: Path, out_dir: Path) -> Iterator[None]:
+    """Hold a lock that the operating system takes back when the process ends, however it ends."""
+    with errors_naming(path):
+        file = open(path, "wb")  # noqa: SIM115
+    with file:
+        try:
+            _lock(file)
+        except OSError:
+            raise ConfigError(f"{out_dir}: another process is building this corpus; wait for it or end it") from None
+        yield
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: IO[bytes]) -> None:
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(file: IO[bytes]) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,192 @@
+"""`finetune`: go on training a model on text of a domain, and know what that brought.
+
+A model without a softmax over the domain's vocabulary (one from HDF5 has none) first gets one while its biLM stays as
+it is; then all of it is trained, until held-out text no longer gains. Both stages are runs as `pretrain` makes them.
+"""
+
+import logging
+import os
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from elmo.errors import ConfigError
+from elmo.model.wordtable import WordTableConfig
+from elmo.pretrain.adaptive import AdaptiveConfig
+from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.corpus.store import CorpusStore
+from elmo.pretrain.head import SoftmaxHead
+from elmo.pretrain.languagemodel import LanguageModel, softmax_head
+from elmo.pretrain.loop import Result, Status, pretrain
+from elmo.pretrain.perplexity import Perplexity, store_perplexity
+from elmo.pretrain.randomness import generator_for
+from elmo.text.vocabulary import Vocabulary
+from elmo.weights.formats import read_model, write_model
+from elmo.weights.loaded import LoadedModel, Softmax
+from elmo.weights.native import is_native
+
+logger = logging.getLogger(__name__)
+
+SOFTMAX_RUN, TRAINING_RUN, MODEL, HDF5 = "softmax", "training", "model", "hdf5"
+FEW_TOKENS = 10_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinetuneResult:
+    """How it ended. Unless it is `done`, the same call with `resume=True` goes on."""
+
+    status: Status
+    run: Path
+    before: Perplexity | None = None  # held-out, of the given biLM with a softmax over the same vocabulary
+    after: Perplexity | None = None
+    model: Path | None = None  # native
+    hdf5: Path | None = None  # bilm-tf's format
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing left to do."""
+        return self.model is not None
+
+
+def finetune(
+    model: LoadedModel,
+    store: CorpusStore | str | os.PathLike[str],
+    out_dir: str | os.PathLike[str],
+    *,
+    config: TrainConfig | None = None,
+    softmax_config: TrainConfig | None = None,
+    resume: bool = False,
+    device: str | None = None,
+    time_limit: float | None = None,
+    progress_bar: bool | None = None,
+    tensorboard: bool | None = None,
+) -> FinetuneResult:
+    """Fine-tune on a corpus store and write `out_dir/model` and `out_dir/hdf5`.
+
+    `config` and `softmax_config` are for the two stages; their defaults are the recipes `finetune` and `softmax`. The
+    architecture is the model's, whatever they say.
+    """
+    out = Path(out_dir)
+    opened = store if isinstance(store, CorpusStore) else CorpusStore.open(Path(store))
+    if not len(opened.heldout_tokens):
+        raise ConfigError(f"{opened.folder}: has no held-out text, without which overfitting would go unnoticed")
+    if opened.counts["train"].tokens < FEW_TOKENS:
+        logger.info("%s: fewer than ten million words; watch the held-out perplexity", opened.folder)
+    config = (config or TrainConfig.recipe("finetune")).replace(model=model.config)
+    softmax_config = (softmax_config or TrainConfig.recipe("softmax")).replace(model=model.config)
+    if isinstance(config.loss, AdaptiveConfig) or isinstance(softmax_config.loss, AdaptiveConfig):
+        raise ConfigError("loss.kind is 'adaptive', but fine-tuning wants a softmax that stays: 'sampled' or 'full'")
+    stages = _Stages(
+        model=model,
+        store=opened,
+        out=out,
+        resume=resume,
+        device=device,
+        deadline=None if time_limit is None else time.monotonic() + time_limit,
+        progress_bar=progress_bar,
+        tensorboard=tensorboard,
+    )
+    started = stages.prepare_softmax(softmax_config)
+    if isinstance(started, Result):
+        return FinetuneResult(status=started.status, run=out)
+    before = store_perplexity(started, opened, state="carry", device=device)
+    logger.info("held-out perplexity before: %.2f", before.average)
+    result = stages.train(started, config)
+    if result.model is None or result.perplexity is None:
+        return FinetuneResult(status=result.status, run=out, before=before)
+    logger.info("held-out perplexity after: %.2f", result.perplexity.average)
+    if int(os.environ.get("RANK", "0")) == 0:
+        trained = read_model(result.model)
+        if opened.tokenizer.rule == "whitespace":
+            trained = replace(trained, tokenizer=model.tokenizer)  # text that came as tokens has no rule of its own
+        write_model(trained, out / MODEL, card=_card(trained, before, result.perplexity), overwrite=True)
+        write_model(trained, out / HDF5, format="bilm-tf", overwrite=True)
+    return FinetuneResult(
+        status=result.status, run=out, before=before, after=result.perplexity, model=out / MODEL, hdf5=out / HDF5
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Stages:
+    model: LoadedModel
+    store: CorpusStore
+    out: Path
+    resume: bool
+    device: str | None
+    deadline: float | None
+    progress_bar: bool | None
+    tensorboard: bool | None
+
+    def prepare_softmax(self, config: TrainConfig) -> LoadedModel | Result:
+        """The model with a softmax over the store's vocabulary, or the result of a stage that was stopped."""
+        given, vocabulary = self.model, self.store.vocabulary
+        if given.softmax is not None and given.vocabulary is not None and given.vocabulary.words == vocabulary.words:
+            return given
+        if isinstance(given.config.tokens, WordTableConfig):
+            raise ConfigError(
+                f"{given.source or 'model'}: reads words of its own vocabulary, so the corpus must be built with it; "
+                "`elmo corpus build --vocab` takes a vocabulary"
+            )
+        finished = self.out / SOFTMAX_RUN / "model"
+        if not (self.resume and is_native(finished)):
+            head = new_softmax(given, vocabulary, seed=config.seed)
+            given.bilm.requires_grad_(False)
+            result = self._pretrain(LanguageModel(given.bilm, head), config, SOFTMAX_RUN)
+            if not result.done:
+                return result
+        return read_model(finished)
+
+    def train(self, started: LoadedModel, config: TrainConfig) -> Result:
+        """The second stage: everything is trained."""
+        assert started.softmax is not None
+        made = LanguageModel(started.bilm, softmax_head(started.softmax)).requires_grad_(True).train()
+        return self._pretrain(made, config, TRAINING_RUN)
+
+    def _pretrain(self, made: LanguageModel, config: TrainConfig, name: str) -> Result:
+        return pretrain(
+            self.store,
+            config,
+            self.out / name,
+            resume=self.resume,
+            device=self.device,
+            time_limit=None if self.deadline is None else max(0.0, self.deadline - time.monotonic()),
+            model=made,
+            progress_bar=self.progress_bar,
+            tensorboard=self.tensorboard,
+        )
+
+
+@torch.no_grad()
+def new_softmax(model: LoadedModel, vocabulary: Vocabulary, *, seed: int) -> SoftmaxHead:
+    """A softmax over a vocabulary; words that the model's own softmax has keep their vectors, others start anew."""
+    head = SoftmaxHead(vocabulary=len(vocabulary), size=model.config.lstm.output_dim)
+    head.initialize(generator_for("weights", seed=seed))
+    if model.softmax is None or model.vocabulary is None:
+        return head
+    shared = [(new, word) for new, word in enumerate(vocabulary.words) if word in model.vocabulary]
+    ours = torch.tensor([new for new, _ in shared])
+    theirs = torch.from_numpy(model.vocabulary.ids_of(word for _, word in shared))
+    old: Softmax = model.softmax
+    # A word that is new was <UNK> to the old softmax: its bias is the best first guess there is.
+    head.bias.fill_(float(old.bias.min()))
+    head.weight[ours], head.bias[ours] = old.weight[theirs].float(), old.bias[theirs].float()
+    return head
+
+
+def _card(trained: LoadedModel, before: Perplexity, after: Perplexity | None) -> str:
+    rows = {"before fine-tuning": before, "after": after}
+    table = "\n".join(
+        f"| {name} | {p.forward:.2f} | {'' if p.backward is None else f'{p.backward:.2f}'} | {p.average:.2f} |"
+        for name, p in rows.items()
+        if p is not None
+    )
+    measured = f"""
+## Fine-tuning: perplexity on held-out text of the domain
+
+| | forward | backward | average |
+|---|---|---|---|
+{table}
+"""
+    return (trained.card or "# ELMo model\n") + measured

@@ -1,0 +1,287 @@
+"""`pretrain`: a whole training run, from a corpus store to a model directory. It can stop anywhere and go on."""
+
+import logging
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import torch
+
+from elmo.errors import ElmoError, ResumeError
+from elmo.pretrain.card import training_card
+from elmo.pretrain.checkpoint import (
+    FOLDER,
+    Checkpoint,
+    best_checkpoint,
+    last_good,
+    list_checkpoints,
+    remove_old,
+    save_checkpoint,
+)
+from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.corpus.store import CorpusStore
+from elmo.pretrain.curves import draw_curves
+from elmo.pretrain.distributed import join_world
+from elmo.pretrain.guard import Verdict
+from elmo.pretrain.languagemodel import LanguageModel
+from elmo.pretrain.perplexity import Perplexity
+from elmo.pretrain.plan import make_plan
+from elmo.pretrain.progress import Evaluation, Progress, continued_config, corpus_identity
+from elmo.pretrain.reports import Reports
+from elmo.pretrain.step import StepResult
+from elmo.pretrain.stopping import Reason, StopRequest
+from elmo.pretrain.trainer import Trainer, new_model
+from elmo.weights.native import write_native
+
+logger = logging.getLogger(__name__)
+
+MODEL = "model"
+Status = Literal["finished", "no longer improving", "interrupted", "time limit"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """How a run ended. Unless it is `done`, the same call with `resume=True` goes on."""
+
+    status: Status
+    step: int
+    steps: int
+    run: Path
+    checkpoint: Path
+    model: Path | None  # the finished model: the best weights by held-out perplexity
+    perplexity: Perplexity | None  # of those, on the whole held-out split
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing left to do."""
+        return self.status in ("finished", "no longer improving")
+
+
+def pretrain(
+    store: CorpusStore | str | os.PathLike[str],
+    config: TrainConfig | None,
+    out_dir: str | os.PathLike[str],
+    *,
+    resume: bool = False,
+    device: str | None = None,
+    time_limit: float | None = None,
+    model: LanguageModel | None = None,
+    progress_bar: bool | None = None,
+    tensorboard: bool | None = None,
+) -> Result:
+    """Train on a corpus store until the configured end, Ctrl-C, SIGTERM or `time_limit` seconds.
+
+    `resume` goes on from the newest checkpoint in `out_dir`, or begins where there is none; without a configuration it
+    takes the saved one. `model` is a start other than new random weights. `progress_bar` and `tensorboard` are used
+    where there is a terminal and where it is installed, unless told otherwise. Under `torchrun` every process calls it.
+    """
+    run = Path(out_dir)
+    opened = store if isinstance(store, CorpusStore) else CorpusStore.open(Path(store))
+    with join_world(device) as (world, chosen):
+        saved = world.say(_find_saved(run, resume=resume) if world.is_first else None)
+        if saved is not None and saved.corpus != corpus_identity(opened.manifest):
+            raise ResumeError(f"{run}: was trained on another corpus than {opened.folder}; use that one, or a new run")
+        config = (config or TrainConfig()) if saved is None else continued_config(saved.config, config)
+        vocabulary = len(opened.vocabulary)
+        plan = make_plan(config, symbols=len(opened.train_tokens), vocabulary=vocabulary, world=world.size)
+        config = config.replace(batch=plan.batch)
+        model = model or new_model(config, vocabulary=vocabulary)
+        trainer = Trainer(opened, config, plan, model=model, world=world, device=chosen)
+        progress = Progress()
+        if saved is not None:
+            trainer.load(saved if world.is_first else None)
+            progress = saved.progress
+            logger.info("%s: going on from step %d of %d", run, progress.step, plan.steps)
+        reports = Reports(
+            run, plan, progress, loss=config.loss.kind, active=world.is_first, bar=progress_bar, tensorboard=tensorboard
+        )
+        with reports, StopRequest(time_limit=time_limit) as stop:
+            return _Loop(run, trainer, progress, reports, stop).go()
+
+
+def _find_saved(run: Path, *, resume: bool) -> Checkpoint | None:
+    checkpoints = list_checkpoints(run)
+    if resume:
+        return checkpoints[-1] if checkpoints else None
+    if checkpoints or ((run / FOLDER).is_dir() and any((run / FOLDER).iterdir())):
+        raise ResumeError(f"{run}: holds a run already; resume it, or choose another directory")
+    return None
+
+
+class _Loop:
+    """The loop and what it needs at hand."""
+
+    def __init__(self, run: Path, trainer: Trainer, progress: Progress, reports: Reports, stop: StopRequest) -> None:
+        self.run, self.trainer, self.progress, self.reports, self.stop = run, trainer, progress, reports, stop
+        self.config, self.plan, self.world = trainer.config, trainer.plan, trainer.world
+        self.pending: list[StepResult] = []
+        self.saving_seconds = 0.0
+        self.last_saved = self.mark = time.monotonic()
+
+    def go(self) -> Result:
+        """Train to the end or to a stop."""
+        if self.progress.step == 0:
+            self._save()  # a place to roll back to; and a full disk is found now, not in an hour
+        self.mark = time.monotonic()
+        while self.progress.step < self.plan.steps and not self._is_tired():
+            self._step()
+            step = self.progress.step
+            last = step == self.plan.steps
+            evaluate = last or step % self.plan.evaluate_every == 0
+            save = last or step % self.plan.checkpoint_every == 0
+            reason, overdue = self._wishes()
+            if not (evaluate or save or reason or overdue or step % self.config.log_every == 0):
+                continue
+            if self._take_in_losses() == "diverged":
+                self._roll_back()
+                continue
+            improved = evaluate and self._evaluate()
+            if save or improved or reason or overdue:
+                self._save()
+            self.mark = time.monotonic()
+            if reason and not last:
+                return self._result(reason)
+        return self._finish()
+
+    def _step(self) -> None:
+        progress = self.progress
+        self.pending.append(self.trainer.step(progress.step, rate_factor=progress.rate_factor))
+        progress.step += 1
+        progress.symbols += self.plan.batch * self.config.window
+
+    def _wishes(self) -> tuple[Reason | None, bool]:
+        """Whether to stop and whether a checkpoint is overdue; the first process decides for all, now and then."""
+        if self.world.size > 1 and self.progress.step % self.config.log_every:
+            return None, False
+        minutes = self.config.checkpoint_minutes
+        overdue = minutes is not None and time.monotonic() - self.last_saved >= 60 * minutes
+        return self.world.say((self.stop.reason(reserve=self.saving_seconds), overdue))
+
+    def _take_in_losses(self) -> Verdict:
+        """Read what the last steps have told; the device is waited for here and nowhere else."""
+        progress, results = self.progress, self.pending
+        self.pending = []
+        losses = torch.stack([result.losses for result in results]).tolist()  # [steps][R]
+        bad = torch.stack([result.bad for result in results]).tolist()
+        norms = torch.stack([result.norm for result in results]).tolist()
+        elapsed = time.monotonic() - self.mark
+        self.mark += elapsed
+        progress.seconds += elapsed
+        verdict: Verdict = "good"
+        for n, (each, is_bad) in enumerate(zip(losses, bad, strict=True)):
+            verdict = progress.guard.judge(sum(each) / len(each), bad=is_bad, config=self.config.guard)
+            if is_bad:
+                progress.skipped += 1
+                step = progress.step - len(results) + n
+                logger.warning("step %d: loss or gradient is not finite; the update is skipped", step)
+            if verdict == "diverged":
+                break
+        good = [each for each, is_bad in zip(losses, bad, strict=True) if not is_bad]
+        if good:
+            self.reports.trained(
+                [sum(column) / len(good) for column in zip(*good, strict=True)],
+                rate=self.trainer.rate(progress.step - 1) * progress.rate_factor,
+                norm=max(norm for norm, is_bad in zip(norms, bad, strict=True) if not is_bad),
+                speed=len(results) * self.plan.batch * self.config.window / max(elapsed, 1e-9),
+            )
+        return verdict
+
+    def _evaluate(self) -> bool:
+        """Measure the held-out perplexity; whether it is the best so far."""
+        if not len(self.trainer.store.heldout_tokens):
+            return False
+        measured = self.trainer.evaluate(symbols=self.config.evaluate_symbols) if self.world.is_first else None
+        perplexity = self.world.say(measured)
+        assert perplexity is not None
+        evaluation = Evaluation(step=self.progress.step, perplexity=perplexity)
+        self.progress.evaluations.append(evaluation)
+        self.reports.evaluated(evaluation)
+        return self.progress.best is evaluation
+
+    def _is_tired(self) -> bool:
+        return self.config.patience is not None and self.progress.since_best >= self.config.patience
+
+    def _save(self) -> None:
+        began = time.monotonic()
+        tensors = self.trainer.tensors()
+        if self.world.is_first:
+            save_checkpoint(
+                self.run,
+                self.trainer.loaded_model(),
+                tensors,
+                config=self.config,
+                progress=self.progress,
+                corpus=corpus_identity(self.trainer.store.manifest),
+                card=self._card({}),
+                files=self.trainer.model_files(),
+            )
+            remove_old(self.run, keep=self.config.keep)
+        self.last_saved = time.monotonic()
+        self.saving_seconds = self.last_saved - began
+
+    def _roll_back(self) -> None:
+        guard, progress = self.config.guard, self.progress
+        if progress.rollbacks >= guard.rollbacks:
+            raise ElmoError(
+                f"{self.run}: the training diverged at step {progress.step} again, after {progress.rollbacks} returns "
+                f"to an earlier checkpoint; lower optimizer.rate (it was {self.config.optimizer.rate})"
+            )
+        saved = self.world.say(last_good(self.run, guard) if self.world.is_first else None)
+        assert saved is not None  # the first checkpoint is of step 0
+        self.trainer.load(saved if self.world.is_first else None)
+        logger.warning(
+            "the training diverged by step %d; back to step %d with the rate times %g",
+            progress.step,
+            saved.progress.step,
+            progress.rate_factor * guard.backoff,
+        )
+        self.progress = saved.progress
+        self.progress.rollbacks = progress.rollbacks + 1
+        self.progress.rate_factor = progress.rate_factor * guard.backoff
+        self.progress.skipped, self.progress.seconds = progress.skipped, progress.seconds
+        self.reports.rolled_back(self.progress, diverged_at=progress.step)
+        self._save()
+        self.mark = time.monotonic()
+
+    def _finish(self) -> Result:
+        """Make the model directory from the best weights."""
+        status: Status = "finished" if self.progress.step >= self.plan.steps else "no longer improving"
+        model, perplexity = self.run / MODEL, None
+        if self.world.is_first:
+            checkpoints = list_checkpoints(self.run)
+            best = best_checkpoint(checkpoints) or checkpoints[-1]
+            measured: dict[str, Perplexity] = {}
+            self.trainer.load_model(best)
+            loaded = self.trainer.loaded_model()
+            if len(self.trainer.store.heldout_tokens):
+                measured = {"held-out": self.trainer.evaluate(), "held-out ": self.trainer.evaluate(state="settled")}
+                perplexity = measured["held-out"]
+            card = self._card(measured, step=best.progress.step)
+            write_native(loaded, model, card=card, overwrite=True, extra=self.trainer.model_files())
+            draw_curves(self.run)
+        return self._result(status, model=model, perplexity=self.world.say(perplexity))
+
+    def _result(self, status: Status, *, model: Path | None = None, perplexity: Perplexity | None = None) -> Result:
+        return Result(
+            status=status,
+            step=self.progress.step,
+            steps=self.plan.steps,
+            run=self.run,
+            checkpoint=self.run / FOLDER / f"step-{self.progress.step:08d}",
+            model=model,
+            perplexity=perplexity,
+        )
+
+    def _card(self, measured: dict[str, Perplexity], *, step: int | None = None) -> str:
+        store = self.trainer.store
+        counts = {f"{name} ({split})": n for split, c in store.counts.items() for name, n in c._asdict().items()}
+        counts |= {"distinct words": store.types - 1, "softmax vocabulary": len(store.vocabulary)}
+        return training_card(
+            self.config,
+            store.manifest,
+            counts=counts,
+            step=self.progress.step if step is None else step,
+            perplexities=measured,
+        )

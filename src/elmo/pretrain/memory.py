@@ -1,0 +1,90 @@
+"""An estimate of the memory that a training needs, by part, before it starts.
+
+Parameters, gradients and optimizer are exact. Activations follow from what the backward pass keeps, with the number of
+distinct words in a step taken from measured text; the whole is meant to be right within a factor of 1.5.
+"""
+
+import itertools
+import math
+from dataclasses import dataclass
+
+from elmo.model.bilm import BiLMConfig
+from elmo.model.charcnn import CharCNNConfig
+from elmo.pretrain.adaptive import AdaptiveConfig, default_cutoffs
+from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.head import SampledConfig
+from elmo.pretrain.plan import Plan
+from elmo.pretrain.streams import MEMORY_BUDGET
+from elmo.weights.tensors import tensor_shapes
+
+FLOAT = 4
+COLUMNS = 26  # of a character row that are computed: the longest word of a step and the widest filter
+# Distinct words in a step of p positions, both directions: about 5.6 k of 20,480 and 9.1 k of 40,960 in English text.
+DISTINCT_FACTOR, DISTINCT_POWER = 5.3, 0.70
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryEstimate:
+    """Bytes by part, for one process."""
+
+    parameters: int
+    gradients: int
+    optimizer: int
+    characters: int  # activations of the token encoder
+    lstm: int  # activations of the LSTM layers
+    softmax: int  # activations of the loss
+    corpus: int  # type table and reading order
+
+    @property
+    def total(self) -> int:
+        """All parts together."""
+        return sum(vars(self).values())
+
+
+def estimate_memory(
+    config: TrainConfig, plan: Plan, *, vocabulary: int, types: int, symbols: int, world: int = 1
+) -> MemoryEstimate:
+    """For a corpus of `types` distinct words and `symbols` words and sentence ends."""
+    model = config.architecture
+    P, R = model.lstm.output_dim, model.lstm.directions
+    numbers = sum(math.prod(shape) for shape in tensor_shapes(model).values()) + _head_size(config, vocabulary, P)
+    rows = -(-plan.batch // (world * config.accumulate))
+    positions = R * config.window * rows
+    classes = plan.samples or vocabulary
+    logits = positions * classes if isinstance(config.loss, SampledConfig) else min(positions * classes, 1 << 24)
+    laid_out = FLOAT * R * symbols
+    return MemoryEstimate(
+        parameters=FLOAT * numbers,
+        gradients=FLOAT * numbers,
+        optimizer=FLOAT * numbers * 2,  # Adam's two moments, or Adagrad's accumulator and one temporary
+        characters=FLOAT * _character_numbers(model, distinct_words(positions, types)),
+        # Four gates before and after their functions, the cell before and after its clip and its tanh, outputs.
+        lstm=FLOAT * positions * model.lstm.layers * (12 * model.lstm.cell_dim + 6 * P),
+        softmax=FLOAT * (3 * logits + 2 * positions * P),
+        corpus=types * 108 + (laid_out if laid_out <= MEMORY_BUDGET else 0),
+    )
+
+
+def distinct_words(positions: int, types: int) -> int:
+    """About how many different words a step has."""
+    return min(types, positions, int(DISTINCT_FACTOR * positions**DISTINCT_POWER))
+
+
+def _head_size(config: TrainConfig, vocabulary: int, size: int) -> int:
+    if not isinstance(config.loss, AdaptiveConfig):
+        return vocabulary * (size + 1)
+    cutoffs = [*(config.loss.cutoffs or default_cutoffs(vocabulary)), vocabulary]
+    head = (cutoffs[0] + len(cutoffs) - 1) * (size + 1)
+    tails = 0
+    for n, (first, last) in enumerate(itertools.pairwise(cutoffs)):
+        inner = int(size // config.loss.ratio ** (n + 1))
+        tails += inner * (size + last - first)
+    return head + tails
+
+
+def _character_numbers(model: BiLMConfig, words: int) -> int:
+    tokens = model.tokens
+    if not isinstance(tokens, CharCNNConfig):
+        return words * tokens.output_dim
+    windows = sum((COLUMNS - width + 1) * (width * tokens.embedding_dim + count) for width, count in tokens.filters)
+    return words * (windows + tokens.filter_count * (2 + 6 * tokens.highways) + tokens.output_dim)

@@ -1,0 +1,50 @@
+"""What a run will do, worked out from its configuration and the corpus before it starts: nothing to count by hand."""
+
+import math
+from dataclasses import dataclass
+
+from elmo.errors import ConfigError
+from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.head import SampledConfig
+from elmo.pretrain.streams import windows_per_epoch
+
+STEPS_OF_AN_EPOCH = 1000  # aimed at where the batch is ours to choose
+MOST_ROWS = 512
+EVALUATIONS = 20  # in a run, at least
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The numbers that the configuration left to the corpus."""
+
+    batch: int
+    steps_per_epoch: int
+    steps: int
+    samples: int | None  # None: the loss needs none
+    evaluate_every: int
+    checkpoint_every: int
+
+
+def make_plan(config: TrainConfig, *, symbols: int, vocabulary: int, world: int = 1) -> Plan:
+    """The plan for a training split of `symbols` words and sentence ends."""
+    batch = config.batch or choose_batch(symbols, window=config.window, world=world)
+    if batch % world:
+        raise ConfigError(f"batch is {batch}, but {world} processes share it; use a multiple of {world}")
+    windows = windows_per_epoch(symbols, batch=batch, window=config.window)
+    steps = config.steps or max(1, round(config.epochs * windows))
+    evaluate_every = config.evaluate_every or max(1, min(windows, math.ceil(steps / EVALUATIONS)))
+    return Plan(
+        batch=batch,
+        steps_per_epoch=windows,
+        steps=steps,
+        samples=min(config.loss.samples, vocabulary) if isinstance(config.loss, SampledConfig) else None,
+        evaluate_every=evaluate_every,
+        checkpoint_every=config.checkpoint_every or evaluate_every,
+    )
+
+
+def choose_batch(symbols: int, *, window: int, world: int = 1) -> int:
+    """A power of two times the processes that gives an epoch some thousand steps, 1 to 512 rows."""
+    wanted = min(MOST_ROWS, symbols / (window * STEPS_OF_AN_EPOCH)) / world
+    rows = 2 ** int(math.log2(wanted)) if wanted >= 1 else 1
+    return int(min(max(rows, 4), max(1, symbols // window // world))) * world

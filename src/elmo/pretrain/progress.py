@@ -1,0 +1,100 @@
+"""Progress: what a run has come to besides weights and states, as a checkpoint's training.json holds it."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from elmo.errors import ResumeError
+from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.guard import Guard
+from elmo.pretrain.perplexity import Perplexity
+
+# What may be changed when a run goes on; all else would make it another run.
+CHANGEABLE = (
+    "epochs",
+    "steps",
+    "optimizer",  # its rates; another kind fails
+    "schedule",
+    "clip",
+    "accumulate",
+    "precision",
+    "guard",
+    "log_every",
+    "evaluate_every",
+    "evaluate_symbols",
+    "patience",
+    "checkpoint_every",
+    "checkpoint_minutes",
+    "keep",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """A held-out perplexity and the step after which it was measured."""
+
+    step: int
+    perplexity: Perplexity
+
+
+@dataclass(kw_only=True)
+class Progress:
+    """The counters of a run."""
+
+    step: int = 0  # steps done; the next batch is this one
+    symbols: int = 0  # read in each direction
+    seconds: float = 0.0  # of training, over all resumptions
+    skipped: int = 0
+    rollbacks: int = 0
+    rate_factor: float = 1.0
+    guard: Guard = field(default_factory=Guard)
+    evaluations: list[Evaluation] = field(default_factory=list)
+
+    @property
+    def best(self) -> Evaluation | None:
+        """The evaluation with the lowest perplexity."""
+        return min(self.evaluations, key=lambda e: e.perplexity.average, default=None)
+
+    @property
+    def since_best(self) -> int:
+        """Evaluations after the best one."""
+        return 0 if self.best is None else len(self.evaluations) - 1 - self.evaluations.index(self.best)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A mapping that `from_dict` reads back."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Progress":
+        """What `to_dict` gave."""
+        evaluations = [
+            Evaluation(step=e["step"], perplexity=Perplexity(**e["perplexity"])) for e in values["evaluations"]
+        ]
+        return cls(**{**values, "guard": Guard(**values["guard"]), "evaluations": evaluations})
+
+
+def corpus_identity(manifest: Mapping[str, Any]) -> str:
+    """A hash that is the same for the same corpus store."""
+    return hashlib.sha256(json.dumps(manifest["hashes"], sort_keys=True).encode()).hexdigest()
+
+
+def continued_config(saved: TrainConfig, asked: TrainConfig | None) -> TrainConfig:
+    """The configuration with which a saved run goes on; fails where what was asked for is another run."""
+    if asked is None:
+        return saved
+    before, now = saved.to_dict(), asked.to_dict()
+    before["model"], now["model"] = saved.architecture.to_dict(), asked.architecture.to_dict()
+    for name in sorted(before.keys() - {"size", *CHANGEABLE}):
+        if before[name] != now[name] and (name, now[name]) != ("batch", None):
+            raise ResumeError(
+                f"{name} was {before[name]!r} in the run to resume and is {now[name]!r} now; leave it as it was, or "
+                "start a new run in another directory"
+            )
+    if saved.optimizer.kind != asked.optimizer.kind:
+        raise ResumeError(
+            f"optimizer.kind was {saved.optimizer.kind!r} in the run to resume and is {asked.optimizer.kind!r} now; "
+            "leave it as it was, or start a new run in another directory"
+        )
+    return asked.replace(batch=saved.batch)

@@ -1,0 +1,17 @@
+"""Random numbers of a run: each purpose of each step has its own generator, so a resumed run needs no saved states."""
+
+from typing import Literal
+
+import numpy as np
+import torch
+
+Purpose = Literal["weights", "negatives", "dropout"]
+PURPOSES: dict[str, int] = {"weights": 0, "negatives": 1, "dropout": 2}
+
+
+def generator_for(
+    purpose: Purpose, *, seed: int, step: int = 0, rank: int = 0, device: torch.device | str = "cpu"
+) -> torch.Generator:
+    """A generator that depends on nothing but the arguments."""
+    state = np.random.SeedSequence([seed, PURPOSES[purpose], step, rank]).generate_state(1, np.uint64)[0]
+    return torch.Generator(device).manual_seed(int(state) >> 1)  # manual_seed takes signed numbers

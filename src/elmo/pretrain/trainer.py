@@ -1,0 +1,205 @@
+"""The trainer: model, optimizer, data and states of one process, put together; `step` advances them by one batch."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from elmo.errors import ConfigError, ResumeError
+from elmo.model.bilm import BiLM
+from elmo.model.bilstm import State
+from elmo.model.wordtable import WordTableConfig
+from elmo.ops.softmax import Samples, draw_log_uniform
+from elmo.pretrain.adaptive import FILE as ADAPTIVE_FILE
+from elmo.pretrain.adaptive import AdaptiveHead, read_adaptive, write_adaptive
+from elmo.pretrain.checkpoint import Checkpoint
+from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.corpus.store import CorpusStore
+from elmo.pretrain.distributed import World
+from elmo.pretrain.gradients import Gradients
+from elmo.pretrain.head import SoftmaxHead, make_head
+from elmo.pretrain.languagemodel import LanguageModel
+from elmo.pretrain.optimizers import make_optimizer
+from elmo.pretrain.perplexity import Perplexity, StateMode, measure_perplexity
+from elmo.pretrain.plan import Plan
+from elmo.pretrain.randomness import generator_for
+from elmo.pretrain.schedule import rate_share
+from elmo.pretrain.step import StepOptions, StepResult, train_step
+from elmo.pretrain.streams import Streams, rows_of_rank
+from elmo.pretrain.typetable import make_type_table
+from elmo.weights.loaded import LoadedModel, Softmax
+from elmo.weights.native import read_native
+
+
+class Trainer:
+    """One process's share of a run. Parameters that need no gradient are left as they are."""
+
+    def __init__(
+        self,
+        store: CorpusStore,
+        config: TrainConfig,
+        plan: Plan,
+        *,
+        model: LanguageModel,
+        world: World,
+        device: torch.device,
+    ) -> None:
+        self.store, self.config, self.plan, self.world, self.device = store, config, plan, world, device
+        self.model = model.to(device)
+        table = make_type_table(store.type_bytes, store.type_lengths, store.type_targets, model.bilm.config)
+        self.table = table.to(device)
+        trained = {name: p for name, p in model.named_parameters() if p.requires_grad}
+        self.gradients = Gradients(trained.values())
+        self.optimizer = make_optimizer(trained, config.optimizer)
+        self.rows = rows_of_rank(plan.batch, rank=world.rank, world=world.size)
+        self.streams = Streams(
+            store.train_tokens,
+            store.train_sentences,
+            store.train_documents,
+            seed=config.seed,
+            batch=plan.batch,
+            window=config.window,
+            order=config.order,
+            directions=model.bilm.config.lstm.directions,
+        )
+        self.state = model.bilm.zero_state(self.rows.stop - self.rows.start)
+        self.options = StepOptions(
+            dropout=config.dropout,
+            clip=config.clip,
+            loss_scale=float(config.window) if config.loss_sum == "window" else 1.0,
+            accumulate=config.accumulate,
+            bf16=uses_bf16(config, device),
+        )
+
+    def step(self, step: int, *, rate_factor: float = 1.0) -> StepResult:
+        """Train on the batch of a step. The answer's tensors stay on the device."""
+        seed = self.config.seed
+        batch = self.streams.batch(step, self.rows)
+        result = train_step(
+            self.model,
+            self.optimizer,
+            self.gradients,
+            self.table,
+            torch.from_numpy(batch.inputs).to(self.device),
+            torch.from_numpy(batch.targets).to(self.device),
+            self.state,
+            rate=self.rate(step) * rate_factor,
+            samples=self.samples(step),
+            dropout_generator=generator_for("dropout", seed=seed, step=step, rank=self.world.rank, device=self.device),
+            options=self.options,
+            world=self.world,
+        )
+        self.state = result.state
+        return result
+
+    def rate(self, step: int) -> float:
+        """The learning rate of a step."""
+        return self.config.optimizer.rate * rate_share(step, self.plan.steps, self.config.schedule)
+
+    def samples(self, step: int) -> Samples | None:
+        """The negatives of a step: the same in all processes and on all kinds of device."""
+        if self.plan.samples is None:
+            return None
+        generator = generator_for("negatives", seed=self.config.seed, step=step)
+        samples = draw_log_uniform(self.plan.samples, len(self.store.vocabulary), generator=generator)
+        return samples._replace(ids=samples.ids.to(self.device))
+
+    def evaluate(self, *, state: StateMode = "carry", symbols: int | None = None) -> Perplexity:
+        """The held-out perplexity."""
+        return measure_perplexity(
+            self.model,
+            self.table,
+            self.store.heldout_tokens,
+            self.store.heldout_sentences,
+            state=state,
+            symbols=symbols,
+        )
+
+    def loaded_model(self) -> LoadedModel:
+        """The model as a reader of files would have it, its settled state computed anew."""
+        head = self.model.head
+        loaded = LoadedModel(
+            bilm=self.model.bilm,
+            tokenizer=self.store.tokenizer,
+            vocabulary=self.store.vocabulary,
+            softmax=Softmax(head.weight, head.bias) if isinstance(head, SoftmaxHead) else None,
+        )
+        loaded.settle()
+        return loaded
+
+    def model_files(self) -> dict[str, Callable[[Path], None]]:
+        """Files of the model that its format does not know, by name, each with what writes it."""
+        head = self.model.head
+        return {ADAPTIVE_FILE: partial(write_adaptive, head)} if isinstance(head, AdaptiveHead) else {}
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All that training needs besides the model, rows of all processes together. Every process must call it."""
+        state = {
+            "state.h": self.world.gather_rows(self.state.h, dim=2).float(),
+            "state.c": self.world.gather_rows(self.state.c, dim=2).float(),
+        }
+        return {**state, **self._optimizer_tensors()}
+
+    @torch.no_grad()
+    def load(self, checkpoint: Checkpoint | None) -> None:
+        """Go back to a checkpoint. Only the first process reads it; the others have None and are told."""
+        config = self.model.bilm.config.lstm
+        shape = (config.layers, config.directions, self.plan.batch)
+        h, c = (torch.zeros(*shape, size, device=self.device) for size in (config.output_dim, config.cell_dim))
+        own = self._optimizer_tensors()
+        if checkpoint is not None:
+            self.load_model(checkpoint)
+            ours = {"state.h": h, "state.c": c, **own}
+            tensors = checkpoint.tensors({name: tuple(tensor.shape) for name, tensor in ours.items()})
+            for name, tensor in ours.items():
+                tensor.copy_(tensors[name])
+        self.world.take_from_first_([h, c, *self.model.state_dict().values(), *own.values()])
+        dtype = self.state.h.dtype
+        self.state = State(h[:, :, self.rows].to(dtype), c[:, :, self.rows].clone())
+
+    @torch.no_grad()
+    def load_model(self, checkpoint: Checkpoint) -> None:
+        """Take the weights of a checkpoint and nothing else."""
+        head = self.model.head
+        saved = read_native(checkpoint.path)
+        self.model.bilm.load_state_dict(saved.bilm.state_dict())
+        if isinstance(head, AdaptiveHead):
+            adaptive = read_adaptive(checkpoint.path, vocabulary=head.vocabulary, size=head.softmax.in_features)
+            if adaptive is None:
+                raise ResumeError(f"{checkpoint.path}: has no adaptive softmax, but the loss needs it")
+            head.load_state_dict(adaptive.state_dict())
+        elif saved.softmax is None:
+            raise ResumeError(f"{checkpoint.path}: has no softmax, but the loss needs it")
+        else:
+            head.weight.copy_(saved.softmax.weight)
+            head.bias.copy_(saved.softmax.bias)
+
+    def _optimizer_tensors(self) -> dict[str, Tensor]:
+        return {f"optimizer.{name}": tensor for name, tensor in self.optimizer.tensors().items()}
+
+
+def new_model(config: TrainConfig, *, vocabulary: int) -> LanguageModel:
+    """An initialized model of the configured architecture, on the CPU."""
+    architecture = config.architecture
+    if isinstance(architecture.tokens, WordTableConfig) and architecture.tokens.words != vocabulary:
+        raise ConfigError(
+            f"model.tokens.words is {architecture.tokens.words}, but the corpus has a vocabulary of {vocabulary}; "
+            "they must be equal"
+        )
+    bilm = BiLM(architecture)
+    head = make_head(config.loss, vocabulary=vocabulary, size=architecture.lstm.output_dim)
+    generator = generator_for("weights", seed=config.seed)
+    bilm.initialize(generator)
+    head.initialize(generator)
+    return LanguageModel(bilm, head)
+
+
+def uses_bf16(config: TrainConfig, device: torch.device) -> bool:
+    """Whether the step computes in bf16 (its weights stay fp32)."""
+    if config.precision == "bf16" and device.type != "cuda":
+        raise ConfigError(f"precision is 'bf16', which wants CUDA, but the device is {device.type!r}; use 'fp32'")
+    if config.precision == "auto":
+        return device.type == "cuda" and torch.cuda.is_bf16_supported()
+    return config.precision == "bf16"

@@ -1,0 +1,69 @@
+"""Raw text to sentences to tokens with their places in the text. The rule is a value that a model's config.json holds.
+
+Three rules:
+- `treebank`: Penn Treebank English, what PTB, SST, SNLI and the NER and SRL data use: "do n't", "$ 5", "( a )",
+  hyphenated words whole. Quotation marks stay the characters they are (never `` or ''), so that offsets hold.
+- `unicode`: words by UAX #29, for every other language; ideographs one by one.
+- `whitespace`: text that is tokenized already, split as `str.split()` does and as bilm-tf did.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+from elmo.errors import ConfigError
+from elmo.text import treebank, unicode_words
+from elmo.text.sentences import Span, split_lines, split_sentences
+from elmo.text.tokens import Tokens, place_chunks
+
+Rule = Literal["treebank", "unicode", "whitespace"]
+
+_TOKENIZE = {"treebank": treebank.tokenize, "unicode": unicode_words.tokenize, "whitespace": place_chunks}
+# The shape of a BCP 47 tag, as far as it matters here: a language, then whatever narrows it down.
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Tokenizer:
+    """How text becomes tokens. `language` says how sentences are found; None means that each line is one sentence."""
+
+    rule: Rule = "treebank"
+    language: str | None = "en"
+
+    def __post_init__(self) -> None:
+        if self.rule not in get_args(Rule):
+            allowed = ", ".join(map(repr, get_args(Rule)))
+            raise ConfigError(f"tokenizer rule is {self.rule!r}, but it must be one of {allowed}")
+        if self.language is not None and not (isinstance(self.language, str) and _LANGUAGE.fullmatch(self.language)):
+            raise ConfigError(
+                f"tokenizer language is {self.language!r}, but it must be a code such as 'en', 'de' or 'pt-BR', "
+                "or null for text with one sentence a line"
+            )
+
+    def tokenize(self, text: str) -> Tokens:
+        """The tokens of `text`, taken as one sentence. Each token equals `text[start:end]`; none holds white space."""
+        return _TOKENIZE[self.rule](text)
+
+    def split_sentences(self, text: str) -> list[Span]:
+        """The sentences of `text`, as (start, end), without the white space between them."""
+        return split_lines(text) if self.language is None else split_sentences(text, self.language)
+
+    def sentences(self, text: str) -> list[Tokens]:
+        """The tokens of each sentence of `text`; starts and offsets count from the beginning of `text`."""
+        tokenize = _TOKENIZE[self.rule]
+        return [tokenize(text[start:end], shift=start) for start, end in self.split_sentences(text)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What config.json holds."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Tokenizer":
+        """The tokenizer that `to_dict` described; unknown keys and values raise ConfigError."""
+        if not isinstance(values, Mapping):
+            raise ConfigError(f"tokenizer is {values!r}, but it must be an object with 'rule' and 'language'")
+        unknown = sorted(map(str, values.keys() - {"rule", "language"}))
+        if unknown:
+            raise ConfigError(f"tokenizer has the unknown key {unknown[0]!r}; known are 'rule' and 'language'")
+        return cls(**values)

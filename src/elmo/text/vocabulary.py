@@ -1,0 +1,125 @@
+"""The softmax vocabulary: its words in the order of their ids. The only module that knows the format of its file.
+
+The file is bilm-tf's: UTF-8, one word a line, the id is the number of the line from 0. The first three entries are
+`<S>`, `</S>` and `<UNK>`; the others follow by falling frequency, because the sampled softmax draws by rank.
+`vocabulary_check` finds and repairs what is wrong in such files.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from elmo.errors import ConfigError, VocabularyError
+from elmo.text.files import read_lines, write_atomically
+
+BEGIN_SENTENCE = "<S>"
+END_SENTENCE = "</S>"
+UNKNOWN = "<UNK>"
+SPECIALS = (BEGIN_SENTENCE, END_SENTENCE, UNKNOWN)
+BEGIN_SENTENCE_ID, END_SENTENCE_ID, UNKNOWN_ID = range(3)
+
+# A line that some corpora carry; it is no entry and takes no id. [bilm-tf data.py, Vocabulary]
+SKIPPED_LINE = "!!!MAXTERMID"
+
+ORDINALS = ("first", "second", "third")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Vocabulary:
+    """The words by id, and the ids by word. Of a word that is there twice the last id counts, as in bilm-tf."""
+
+    words: tuple[str, ...]
+    _ids: dict[str, int] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for i, special in enumerate(SPECIALS):
+            found = repr(self.words[i]) if i < len(self.words) else "missing"
+            if found != repr(special):
+                raise VocabularyError(f"the {ORDINALS[i]} entry of a vocabulary must be {special!r}, but is {found}")
+        object.__setattr__(self, "_ids", dict(zip(self.words, range(len(self.words)), strict=True)))
+
+    def __repr__(self) -> str:
+        return f"<Vocabulary of {len(self.words):,} words>"
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._ids
+
+    def id_of(self, word: str) -> int:
+        """The id of `word`, that of `<UNK>` if it is not there."""
+        return self._ids.get(word, UNKNOWN_ID)
+
+    def ids_of(self, words: Iterable[str]) -> npt.NDArray[np.int64]:
+        """The id of each word: [W]."""
+        get = self._ids.get
+        return np.array([get(word, UNKNOWN_ID) for word in words], dtype=np.int64)
+
+    @classmethod
+    def build(
+        cls,
+        counts: Mapping[str, int],
+        *,
+        size: int | None = None,
+        min_count: int | None = None,
+        coverage: float | None = None,
+    ) -> "Vocabulary":
+        """The vocabulary of a counted text: most frequent words first, equally frequent ones by spelling.
+
+        `size` keeps that many entries, the three specials included; `min_count` keeps the words that occur so often;
+        `coverage` keeps as few words as make up that share of the text (0.98, say). Without them all words are kept.
+        """
+        options = {"size": size, "min_count": min_count, "coverage": coverage}
+        given = [f"{name}={value}" for name, value in options.items() if value is not None]
+        if len(given) > 1:
+            raise ConfigError(f"a vocabulary has one limit, but {' and '.join(given)} are given; leave out all but one")
+        if size is not None and size <= len(SPECIALS):
+            raise ConfigError(
+                f"vocabulary size={size} leaves no room for words: three entries are {', '.join(SPECIALS)}"
+            )
+        if coverage is not None and not 0 < coverage <= 1:
+            raise ConfigError(f"vocabulary coverage={coverage} is no share of a text; give more than 0 and at most 1")
+
+        least = 1 if min_count is None else max(1, min_count)
+        special = {*SPECIALS, SKIPPED_LINE, ""}
+        words = sorted(word for word, count in counts.items() if count >= least and word not in special)
+        words.sort(key=counts.__getitem__, reverse=True)  # stable, so that equal counts stay in order of spelling
+        if not words:
+            raise VocabularyError(f"no word is left for the vocabulary ({', '.join(given) or 'the text has none'})")
+        if size is not None:
+            words = words[: size - len(SPECIALS)]
+        if coverage is not None:
+            covered = np.cumsum([counts[word] for word in words])  # [W]
+            words = words[: int(np.searchsorted(covered, coverage * covered[-1])) + 1]
+        return cls((*SPECIALS, *words))
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> "Vocabulary":
+        """The vocabulary in a file. A blank line is the word '', as in bilm-tf; the specials must be in place."""
+        entries = [(number, word) for number, line in read_lines(path) if (word := line.strip()) != SKIPPED_LINE]
+        words = tuple([word for _, word in entries])
+        for i, special in enumerate(SPECIALS):
+            if words[i : i + 1] != (special,):
+                place = f"line {entries[i][0]} is {words[i]!r}" if i < len(words) else f"there are {len(words)} entries"
+                raise VocabularyError(
+                    f"{os.fspath(path)}: {place}, but the {ORDINALS[i]} entry must be {special!r}; "
+                    "repair the file with `elmo vocab check --fix` or make a new one with `elmo vocab build`"
+                )
+        return cls(words)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the file, atomically. A word that a line cannot hold raises VocabularyError."""
+        for i, word in enumerate(self.words):
+            if word.strip() != word or "\n" in word or word == SKIPPED_LINE:
+                raise VocabularyError(f"{os.fspath(path)}: word {i} is {word!r}, which a line of the file cannot hold")
+        try:
+            data = "".join(f"{word}\n" for word in self.words).encode("utf-8")
+        except UnicodeEncodeError as error:
+            word = next(word for word in self.words if error.object[error.start] in word)
+            raise VocabularyError(f"{os.fspath(path)}: the word {word!r} cannot be written as UTF-8") from None
+        with write_atomically(path) as file:
+            file.write(data)

@@ -1,0 +1,104 @@
+"""Files and directories that are either wholly there or not there at all, whenever the power fails."""
+
+import contextlib
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from elmo.errors import WeightsError
+
+
+@contextlib.contextmanager
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
+    """A file to write; it takes the name `path` when the block ends well, and leaves no trace when it does not."""
+    temporary = _beside(path, "tmp")
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_directory(path.parent)
+
+
+@contextlib.contextmanager
+def atomic_directory(
+    path: Path, *, overwrite: bool = False, replaceable: Callable[[Path], bool] = lambda _: False
+) -> Iterator[Path]:
+    """A directory to fill; it takes the name `path` when the block ends well.
+
+    What stands at `path` already is replaced only with `overwrite`, and only if `replaceable` knows it for a thing of
+    ours, or it is empty. It is set aside until the new one is in place; `recover` brings it back after a crash between.
+    """
+    recover(path)
+    if path.exists() or path.is_symlink():
+        check_replaceable(path, overwrite=overwrite, replaceable=replaceable)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = _beside(path, "tmp")
+    temporary.mkdir()
+    try:
+        yield temporary
+        for file in temporary.iterdir():
+            _sync_file(file)
+        sync_directory(temporary)
+        previous = _previous(path)
+        if path.exists():
+            shutil.rmtree(previous, ignore_errors=True)
+            os.rename(path, previous)
+        os.rename(temporary, path)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        recover(path)
+        raise
+    sync_directory(path.parent)
+    shutil.rmtree(_previous(path), ignore_errors=True)
+
+
+def check_replaceable(path: Path, *, overwrite: bool, replaceable: Callable[[Path], bool]) -> None:
+    """Refuse to touch what stands at `path` unless it may be replaced."""
+    if path.is_symlink() or not path.is_dir():
+        raise WeightsError(f"{path}: is in the way and not a directory; choose another name or remove it")
+    empty = next(path.iterdir(), None) is None
+    if empty:
+        return
+    if not overwrite:
+        raise WeightsError(f"{path}: exists already; choose another name, or allow overwriting")
+    if not replaceable(path):
+        raise WeightsError(f"{path}: exists and does not look like a model directory, so it is not overwritten")
+
+
+def recover(path: Path) -> None:
+    """Undo a replacement that was interrupted after the old directory was set aside and before the new one came."""
+    previous = _previous(path)
+    if not path.exists() and previous.is_dir():
+        with contextlib.suppress(OSError):  # another process may have done it
+            os.rename(previous, path)
+
+
+def sync_directory(path: Path) -> None:
+    """Make the names in a directory durable, where the system can (Windows cannot open one)."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _previous(path: Path) -> Path:
+    return path.with_name(f".{path.name}.previous")
+
+
+def _beside(path: Path, kind: str) -> Path:
+    return path.with_name(f".{path.name}.{kind}-{secrets.token_hex(6)}")
+
+
+def _sync_file(path: Path) -> None:
+    with open(path, "rb+") as file:
+        os.fsync(file.fileno())

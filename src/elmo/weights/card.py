@@ -1,0 +1,43 @@
+"""The README.md of a model directory, for models that bring none: what it is, where it came from, how to use it."""
+
+from typing import Any
+
+from elmo.weights.loaded import LoadedModel
+
+
+def default_card(model: LoadedModel, config: dict[str, Any]) -> str:
+    """A card with all that the files themselves say. Data, licence and scores are for whoever trained the model."""
+    lstm, tokens = model.config.lstm, model.config.tokens
+    rows = {
+        "Token input": tokens.kind,
+        "LSTM layers": lstm.layers,
+        "Cell size": lstm.cell_dim,
+        "Output size of a direction": lstm.output_dim,
+        "Directions": lstm.directions,
+        "Encoder": lstm.kind,
+        "Parameters": f"{model.parameter_count:,}",
+        "Tokenizer rule": model.tokenizer.rule,
+        "Vocabulary": f"{len(model.vocabulary):,} words" if model.vocabulary else "none",
+        "Softmax": "included" if model.softmax else "none",
+        "Storage": config["weights"]["storage"],
+        "Weights (SHA-256 of the numbers)": f"`{config['weights']['content_sha256']}`",
+        "Read from": f"`{model.source.rsplit('/', 1)[-1]}` ({model.format})" if model.source else "a training run",
+    }
+    table = "\n".join(f"| {name} | {value} |" for name, value in rows.items())
+    return f"""# ELMo model
+
+A deep bidirectional language model (ELMo) in the format of `elmo-embeddings`.
+
+| | |
+|---|---|
+{table}
+
+Training data, licence, perplexity and task scores: not recorded.
+
+```python
+import elmo
+
+embedder = elmo.load("path/to/this/directory")
+vectors = embedder.encode(["I sat on the river bank ."])
+```
+"""

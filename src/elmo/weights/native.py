@@ -1,0 +1,211 @@
+"""The native format: a directory of config.json, model.safetensors, vocab.txt and README.md, written whole."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from elmo.errors import ConfigError, InputError, WeightsError
+from elmo.model.bilm import BiLMConfig
+from elmo.model.manylangs import ManyLangsConfig
+from elmo.text.codepoints import Dictionaries, Ids, dictionary_text, parse_dictionary_text
+from elmo.text.tokenizer import Tokenizer
+from elmo.weights.atomic import atomic_directory, recover
+from elmo.weights.card import default_card
+from elmo.weights.jsonvalues import integer
+from elmo.weights.limits import check_sizes, check_values
+from elmo.weights.loaded import LoadedModel, Softmax
+from elmo.weights.plainfiles import file_sha256, member, read_bytes, read_json, shortened
+from elmo.weights.selftest import run_self_test
+from elmo.weights.tensorfile import read_header, read_tensors, write_tensors
+from elmo.weights.tensors import SETTLED, build, check_finite, content_sha256, tensor_shapes
+from elmo.weights.vocabularyfile import read_vocabulary, write_vocabulary
+
+FORMAT = "elmo"
+FORMAT_VERSION = 1
+CONFIG, WEIGHTS, VOCABULARY, CARD = "config.json", "model.safetensors", "vocab.txt", "README.md"
+WORDS, CHARACTERS = "words.tsv", "characters.tsv"  # of models from ELMoForManyLangs
+MOST_CARD_BYTES = 1 << 20
+MOST_DICTIONARY_BYTES = 64 << 20
+
+Storage = Literal["float32", "float16", "bfloat16"]
+DTYPES: dict[str, torch.dtype] = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
+
+
+def is_native(path: Path) -> bool:
+    """Whether a directory is a model in this format, of any version."""
+    try:
+        return read_json(member(path, CONFIG)).get("format") == FORMAT
+    except WeightsError:
+        return False
+
+
+def read_config(directory: Path) -> dict[str, Any]:
+    """config.json in the current version's form."""
+    path = member(directory, CONFIG)
+    return upgrade(read_json(path), where=str(path))
+
+
+def upgrade(values: dict[str, Any], *, where: str) -> dict[str, Any]:
+    """config.json of any older version as the current version has it. A newer one fails."""
+    if values.get("format") != FORMAT:
+        raise WeightsError(f"{where}: format is {shortened(values.get('format'))}, but {FORMAT!r} is wanted")
+    version = values.get("format_version")
+    if type(version) is not int or version < 1:
+        raise WeightsError(f"{where}: format_version is {shortened(version)}, but a number from 1 is wanted")
+    if version > FORMAT_VERSION:
+        raise WeightsError(
+            f"{where}: format_version is {version}, but this release reads up to {FORMAT_VERSION}; "
+            "update it with `pip install --upgrade elmo-embeddings`"
+        )
+    return values
+
+
+def read_native(directory: Path, *, dtype: torch.dtype | None = torch.float32, finite: bool = True) -> LoadedModel:
+    """Read a model directory. The numbers stay mapped to the file where `dtype` (None: as stored) is the stored one."""
+    recover(directory)
+    config_path = member(directory, CONFIG)
+    values = read_config(directory)
+    try:
+        config = BiLMConfig.from_dict(_required(values, "architecture"), where="architecture")
+        tokenizer = Tokenizer.from_dict(_required(values, "tokenizer"))
+    except ConfigError as error:
+        raise WeightsError(f"{config_path}: {error}") from None
+    check_sizes(config, where=str(config_path))
+    vocabulary = read_vocabulary(member(directory, VOCABULARY)) if (directory / VOCABULARY).is_file() else None
+    weights = member(directory, WEIGHTS)
+    tensors = _read_tensors(weights, config, dtype=dtype)
+    if finite:
+        check_finite(tensors, where=str(weights))
+    softmax = None
+    if "softmax.weight" in tensors:
+        softmax = Softmax(tensors.pop("softmax.weight"), tensors.pop("softmax.bias"))
+    card = directory / CARD
+    return LoadedModel(
+        bilm=build(config, tensors),
+        tokenizer=tokenizer,
+        vocabulary=vocabulary,
+        dictionaries=_read_dictionaries(directory, values, config) if config.tokens.kind == "manylangs" else None,
+        softmax=softmax,
+        card=read_bytes(member(directory, CARD), most_bytes=MOST_CARD_BYTES).decode("utf-8", "replace")
+        if card.is_file()
+        else None,
+        format="native",
+        source=str(directory),
+    )
+
+
+def write_native(
+    model: LoadedModel,
+    directory: Path,
+    *,
+    storage: Storage = "float32",
+    card: str | None = None,
+    overwrite: bool = False,
+    extra: Mapping[str, Callable[[Path], None]] | None = None,
+) -> None:
+    """Write a model directory, atomically. A model without a settled state gets one.
+
+    `extra` are further files by name, each written by a function of its path: a training's checkpoint is a model too.
+    """
+    if storage not in DTYPES:
+        raise WeightsError(f"storage is {storage!r}, but one of {', '.join(DTYPES)} is wanted")
+    if not model.is_settled:
+        model.settle()
+    with atomic_directory(directory, overwrite=overwrite, replaceable=is_native) as temporary:
+        stored = _stored(model, DTYPES[storage])
+        weights = temporary / WEIGHTS
+        write_tensors(weights, stored)
+        if model.vocabulary is not None:
+            write_vocabulary(model.vocabulary, temporary / VOCABULARY)
+        for name, ids in _dictionary_files(model.dictionaries).items():
+            (temporary / name).write_bytes(dictionary_text(ids))
+        for name, write in (extra or {}).items():
+            write(temporary / name)
+        # From here on the model as a reader will see it, rounding included.
+        as_read = LoadedModel(
+            bilm=build(
+                model.config, {k: v for k, v in _read_tensors(weights, model.config).items() if "softmax" not in k}
+            ),
+            tokenizer=model.tokenizer,
+            vocabulary=model.vocabulary,
+            dictionaries=model.dictionaries,
+        )
+        check_finite(as_read.bilm.state_dict(), where=f"{directory} (not written)")
+        values = {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "architecture": model.config.to_dict(),
+            "tokenizer": model.tokenizer.to_dict(),
+            "weights": {
+                "storage": storage,
+                "sha256": file_sha256(weights),
+                "content_sha256": content_sha256(as_read.bilm.state_dict()),
+            },
+            "self_test": run_self_test(as_read),
+        }
+        if model.dictionaries is not None:
+            values["longest_word"] = model.dictionaries.longest
+        (temporary / CONFIG).write_text(json.dumps(values, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        text = card or model.card or default_card(model, values)
+        (temporary / CARD).write_text(text, encoding="utf-8", errors="replace")
+
+
+def _dictionary_files(dictionaries: Dictionaries | None) -> dict[str, Ids]:
+    if dictionaries is None:
+        return {}
+    files = {WORDS: dictionaries.words, CHARACTERS: dictionaries.characters}
+    return {name: ids for name, ids in files.items() if ids is not None}
+
+
+def _read_dictionaries(directory: Path, values: dict[str, Any], config: BiLMConfig) -> Dictionaries:
+    tokens = config.tokens
+    assert isinstance(tokens, ManyLangsConfig)
+    try:
+        found: dict[str, Ids] = {}
+        for name, rows in ((WORDS, tokens.words), (CHARACTERS, tokens.alphabet)):
+            if rows:
+                path = member(directory, name)
+                content = read_bytes(path, most_bytes=MOST_DICTIONARY_BYTES)
+                found[name] = parse_dictionary_text(content, where=str(path))
+        longest = values.get("longest_word")
+        return Dictionaries(
+            words=found.get(WORDS),
+            characters=found.get(CHARACTERS),
+            characters_in_row=tokens.characters,
+            longest=None if longest is None else integer(values, "longest_word", where=str(directory / CONFIG)),
+        )
+    except InputError as error:
+        raise WeightsError(f"{directory}: {error}") from None
+
+
+def _required(values: dict[str, Any], key: str) -> Any:
+    if key not in values:
+        raise ConfigError(f"key {key!r} is missing")
+    return values[key]
+
+
+def _read_tensors(path: Path, config: BiLMConfig, *, dtype: torch.dtype | None = torch.float32) -> dict[str, Tensor]:
+    shapes = tensor_shapes(config, settled=True)
+    check_values(shapes.values(), where=str(path))
+    header = read_header(path)
+    if "softmax.weight" in header:
+        V = header["softmax.weight"].shape[0] if header["softmax.weight"].shape else 0
+        shapes |= {"softmax.weight": (V, config.lstm.output_dim), "softmax.bias": (V,)}
+    tensors = read_tensors(path, shapes)
+    kinds = {tensor.dtype for name, tensor in tensors.items() if name not in SETTLED}
+    if len(kinds) > 1:
+        raise WeightsError(f"{path}: holds tensors of {len(kinds)} types, but one is wanted")
+    target = dtype or kinds.pop()
+    return {name: tensor.to(target) for name, tensor in tensors.items()}
+
+
+def _stored(model: LoadedModel, dtype: torch.dtype) -> dict[str, Tensor]:
+    """The tensors as they go into the file; the settled state stays in float32."""
+    tensors = {name: tensor.detach() for name, tensor in model.bilm.state_dict().items()}
+    if model.softmax is not None:
+        tensors |= {"softmax.weight": model.softmax.weight.detach(), "softmax.bias": model.softmax.bias.detach()}
+    return {name: t.to("cpu", torch.float32 if name in SETTLED else dtype) for name, t in tensors.items()}

@@ -1,0 +1,109 @@
+"""safetensors files: the header checked by us before a number is read, the numbers mapped into memory, not copied."""
+
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from elmo.errors import WeightsError
+from elmo.weights.plainfiles import one_line, parse_json, require_file, shortened
+
+MOST_HEADER_BYTES = 1 << 20  # a model has some forty tensors, about a hundred bytes each
+DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+
+
+class TensorInfo(NamedTuple):
+    """What the header says of one tensor."""
+
+    dtype: torch.dtype
+    shape: tuple[int, ...]
+
+
+def read_header(path: Path) -> dict[str, TensorInfo]:
+    """Name, type and shape of each tensor. Checks that the tensors fill the rest of the file, one after the other."""
+    size = require_file(path)
+    with open(path, "rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        if size < 8 or not 2 <= length <= min(MOST_HEADER_BYTES, size - 8):
+            raise WeightsError(
+                f"{path}: the header has {length:,} bytes, but 2 to {MOST_HEADER_BYTES:,} of the file's {size:,} are "
+                "wanted; it is damaged or not a safetensors file"
+            )
+        header = parse_json(file.read(length), where=f"{path}: header")
+    header.pop("__metadata__", None)
+    entries = {name: _read_entry(value, where=f"{path}: {shortened(name)}") for name, value in header.items()}
+    end = 0
+    for name, (_, start, stop) in sorted(entries.items(), key=lambda entry: entry[1][1:]):
+        if start != end:
+            raise WeightsError(f"{path}: {shortened(name)}: begins at byte {start}, but {end} is wanted")
+        end = stop
+    if end != size - 8 - length:
+        raise WeightsError(f"{path}: has {size - 8 - length:,} bytes of tensors, but {end:,} are wanted; it is damaged")
+    return {name: info for name, (info, _, _) in entries.items()}
+
+
+def read_tensors(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Tensor]:
+    """Exactly the tensors named in `shapes`, mapped from the file.
+
+    The mapping is private: what is written into a tensor never reaches the file.
+    """
+    header = read_header(path)
+    unknown = sorted(header.keys() - shapes.keys())
+    if unknown:
+        raise WeightsError(f"{path}: {shortened(unknown[0])}: is not a tensor of this model")
+    for name, shape in shapes.items():
+        if name not in header:
+            raise WeightsError(f"{path}: {name}: is missing, but {list(shape)} is wanted")
+        if header[name].shape != shape:
+            raise WeightsError(f"{path}: {name}: found {_sizes(header[name].shape)}, but {list(shape)} is wanted")
+    try:
+        with safe_open(path, framework="pt") as file:
+            return {name: file.get_tensor(name) for name in shapes}
+    except (SafetensorError, OSError, RuntimeError) as error:
+        raise WeightsError(f"{path}: cannot be read ({one_line(error)})") from None
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Write a safetensors file and make it durable."""
+    seen: set[int] = set()
+    whole: dict[str, Tensor] = {}
+    for name, tensor in tensors.items():
+        # Two names for one memory (a softmax tied to the word vectors) are written twice; the format knows no sharing.
+        memory = tensor.untyped_storage().data_ptr()
+        shared = memory in seen
+        seen.add(memory)
+        whole[name] = tensor.clone() if shared else tensor.contiguous()
+    save_file(whole, path, metadata={"format": "pt"})
+    with open(path, "rb+") as file:
+        os.fsync(file.fileno())
+
+
+def _read_entry(entry: Any, *, where: str) -> tuple[TensorInfo, int, int]:
+    if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
+        raise WeightsError(f"{where}: found {shortened(entry)}, but dtype, shape and data_offsets are wanted")
+    dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
+    if not isinstance(dtype, str) or dtype not in DTYPES:
+        raise WeightsError(f"{where}: dtype is {shortened(dtype)}, but one of {', '.join(DTYPES)} is wanted")
+    if not _are_sizes(shape) or len(shape) > 8:
+        raise WeightsError(f"{where}: shape is {shortened(shape)}, but a list of sizes is wanted")
+    if not _are_sizes(offsets) or len(offsets) != 2:
+        raise WeightsError(f"{where}: data_offsets is {shortened(offsets)}, but two positions are wanted")
+    start, stop = offsets
+    length = math.prod(shape) * DTYPES[dtype].itemsize
+    if stop - start != length:
+        raise WeightsError(f"{where}: has {stop - start} bytes, but {length} are wanted for {dtype} {_sizes(shape)}")
+    return TensorInfo(DTYPES[dtype], tuple(shape)), start, stop
+
+
+def _are_sizes(values: Any) -> bool:
+    return isinstance(values, list) and all(type(v) is int and 0 <= v < 1 << 62 for v in values)
+
+
+def _sizes(shape: Any) -> str:
+    return shortened(list(shape))

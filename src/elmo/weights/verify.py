@@ -1,0 +1,85 @@
+"""Whether a model is sound: hashes, shapes, finite numbers, and the vectors of the self-test. For `elmo verify`."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from elmo.errors import ElmoError
+from elmo.weights.cache import recorded_sha256
+from elmo.weights.formats import read_model
+from elmo.weights.loaded import LoadedModel
+from elmo.weights.native import WEIGHTS, read_config
+from elmo.weights.plainfiles import file_sha256, member
+from elmo.weights.selftest import TOLERANCE, run_self_test, self_test_difference
+from elmo.weights.tensors import is_finite
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at."""
+
+    ok: bool
+    what: str
+
+
+def verify(source: str | Path) -> list[Finding]:
+    """Everything that can be checked, in order; the list ends at the first fault that hides the rest."""
+    try:
+        model = read_model(source, settle=False, finite=False)
+    except ElmoError as error:
+        return [Finding(False, str(error))]
+    findings = [Finding(True, f"{model.source}: a {model.format} model, all tensors present and of the right shape")]
+    findings += _finite(model)
+    if not all(finding.ok for finding in findings):
+        return findings
+    if model.format == "native":
+        findings += _recorded(model, Path(model.source or ""))
+    else:
+        findings += _first_seen(Path(model.source or ""))
+        model.settle()
+        layers = torch.tensor(run_self_test(model)["layers"])
+        findings.append(Finding(is_finite(layers), "vectors of the self-test sentence are finite (none are recorded)"))
+    return findings
+
+
+def _finite(model: LoadedModel) -> Iterator[Finding]:
+    tensors = dict(model.bilm.state_dict())
+    if model.softmax is not None:
+        tensors |= {"softmax.weight": model.softmax.weight, "softmax.bias": model.softmax.bias}
+    bad = [name for name, tensor in tensors.items() if not is_finite(tensor)]
+    if bad:
+        yield Finding(False, f"{len(bad)} tensors have NaN or infinite numbers, the first is {bad[0]}")
+    else:
+        yield Finding(True, f"{sum(t.numel() for t in tensors.values()):,} numbers are finite")
+
+
+def _recorded(model: LoadedModel, directory: Path) -> Iterator[Finding]:
+    """What config.json says of the weights."""
+    values = read_config(directory)
+    recorded = values.get("weights")
+    recorded = recorded if isinstance(recorded, dict) else {}
+    hashes: dict[str, tuple[str, Callable[[], str]]] = {
+        "sha256": (f"sha256 of {WEIGHTS}", lambda: file_sha256(member(directory, WEIGHTS))),
+        "content_sha256": ("sha256 of the numbers", lambda: model.sha256),
+    }
+    for key, (name, compute) in hashes.items():
+        yield _compare(name, recorded.get(key), compute())
+    difference = self_test_difference(values.get("self_test"), run_self_test(model))
+    yield Finding(
+        difference <= TOLERANCE,
+        f"vectors of the self-test sentence differ by {difference:.1e} from those recorded (at most {TOLERANCE:.0e})",
+    )
+
+
+def _first_seen(path: Path) -> Iterator[Finding]:
+    """The hash of a downloaded file, against the one it had when it came."""
+    wanted = recorded_sha256(path)
+    if wanted is not None:
+        yield _compare(f"sha256 of {path.name}", wanted, file_sha256(path))
+
+
+def _compare(name: str, wanted: Any, found: str) -> Finding:
+    if wanted == found:
+        return Finding(True, f"{name} is {found}")
+    return Finding(False, f"{name}: found {found}, but {str(wanted)[:64]} is recorded")

@@ -1,0 +1,99 @@
+"""Zip archives of models: NLPL's (bilm-tf's files) and ELMoForManyLangs', unpacked aside and read as what they hold."""
+
+import dataclasses
+import logging
+from pathlib import Path
+from typing import Literal
+
+import torch
+
+from elmo.errors import WeightsError
+from elmo.text.tokenizer import Tokenizer
+from elmo.weights import checkpoint, manylangs
+from elmo.weights.archives import Archive, gunzip, open_archive, unpacked
+from elmo.weights.checkpoint import CheckpointFiles, read_checkpoint
+from elmo.weights.limits import MOST_VALUES
+from elmo.weights.loaded import LoadedModel
+from elmo.weights.plainfiles import MOST_JSON_BYTES, read_json
+from elmo.weights.vocabularyfile import MOST_VOCABULARY_BYTES, read_vocabulary
+
+logger = logging.getLogger(__name__)
+
+NLPL_WEIGHTS, PACKED_VOCABULARY = "model.hdf5", "vocab.txt.gz"
+MOST_WEIGHTS_BYTES = 4 * MOST_VALUES
+# NLPL's models are of many languages; which one, an archive does not say in a way that can be relied on.
+TOKENIZER = Tokenizer(rule="unicode", language=None)
+
+ZipFormat = Literal["nlpl-zip", "manylangs-zip"]
+
+
+def detect_zip(path: Path) -> ZipFormat:
+    """Which kind of model an archive holds, by the names of its files."""
+    with open_archive(path) as archive:
+        return _kind(archive, path)
+
+
+def read_zip(path: Path, *, dtype: torch.dtype = torch.float32, finite: bool = True) -> LoadedModel:
+    """Read the model in an archive; the settled state is left to the caller."""
+    with open_archive(path) as archive:
+        if _kind(archive, path) == "nlpl-zip":
+            model = _read_nlpl(archive, path, dtype=dtype, finite=finite)
+            return dataclasses.replace(model, format="nlpl-zip", source=str(path))
+        model = _read_manylangs(archive, path, dtype=dtype, finite=finite)
+        return dataclasses.replace(model, format="manylangs-zip", source=str(path))
+
+
+def _kind(archive: Archive, path: Path) -> ZipFormat:
+    if NLPL_WEIGHTS in archive and checkpoint.OPTIONS in archive:
+        return "nlpl-zip"
+    if all(name in archive for name in (manylangs.CONFIG, manylangs.TOKENS, manylangs.ENCODER)):
+        return "manylangs-zip"
+    raise WeightsError(
+        f"{path}: is not an archive of a model; wanted are {NLPL_WEIGHTS} and {checkpoint.OPTIONS}, or "
+        f"{manylangs.CONFIG}, {manylangs.TOKENS} and {manylangs.ENCODER}"
+    )
+
+
+def _read_nlpl(archive: Archive, path: Path, *, dtype: torch.dtype, finite: bool) -> LoadedModel:
+    names = {
+        checkpoint.OPTIONS: MOST_JSON_BYTES,
+        NLPL_WEIGHTS: MOST_WEIGHTS_BYTES,
+        checkpoint.VOCABULARY: MOST_VOCABULARY_BYTES,
+        PACKED_VOCABULARY: MOST_VOCABULARY_BYTES,
+    }
+    with unpacked(archive, names, path) as directory:
+        vocabulary = directory / checkpoint.VOCABULARY
+        if not vocabulary.is_file() and PACKED_VOCABULARY in archive:
+            gunzip(directory / PACKED_VOCABULARY, vocabulary, most_bytes=MOST_VOCABULARY_BYTES)
+        files = CheckpointFiles(directory / NLPL_WEIGHTS, directory / checkpoint.OPTIONS, None, None)
+        if "char_cnn" not in read_json(files.options):
+            files = files._replace(vocabulary=vocabulary)
+        model = read_checkpoint(files, dtype=dtype, finite=finite)
+        model = dataclasses.replace(model, tokenizer=TOKENIZER)
+        if model.vocabulary is None and vocabulary.is_file():
+            # Not needed to embed text, so a vocabulary that breaks the rules does not stop anyone.
+            try:
+                model = dataclasses.replace(model, vocabulary=read_vocabulary(vocabulary))
+            except WeightsError as error:
+                reason = str(error).replace(str(directory), str(path))
+                logger.warning("%s: the vocabulary is left out (%s)", path, reason)
+        return model
+
+
+def _read_manylangs(archive: Archive, path: Path, *, dtype: torch.dtype, finite: bool) -> LoadedModel:
+    names = {
+        manylangs.CONFIG: MOST_JSON_BYTES,
+        manylangs.WORDS: manylangs.MOST_DICTIONARY_BYTES,
+        manylangs.CHARACTERS: manylangs.MOST_DICTIONARY_BYTES,
+        manylangs.TOKENS: MOST_WEIGHTS_BYTES,
+        manylangs.ENCODER: MOST_WEIGHTS_BYTES,
+    }
+    with unpacked(archive, names, path) as directory:
+        config = directory / manylangs.CONFIG
+        name = manylangs.architecture_name(read_json(config), where=str(config))
+        if name in archive and name not in names:
+            archive.copy(name, directory / "architecture.json", most_bytes=MOST_JSON_BYTES)
+            return manylangs.read_manylangs(
+                directory, architecture=directory / "architecture.json", dtype=dtype, finite=finite
+            )
+        return manylangs.read_manylangs(directory, dtype=dtype, finite=finite)

@@ -1,0 +1,99 @@
+"""Several processes: the same losses as one, and checkpoints that do not care how many there were."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from elmo.errors import ConfigError
+from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.distributed import World, choose_device, join_world
+from elmo.pretrain.loop import pretrain
+from elmo.pretrain.metrics import read_metrics
+
+OPTIONS = {
+    "size": "tiny",
+    "batch": 4,
+    "window": 5,
+    "evaluate_every": 50,
+    "log_every": 1,
+    "dropout": 0.0,
+    "schedule": {"warmup": 0.0, "hold": 1.0, "final": 1.0},  # else more steps would change the rates of the first
+}
+
+
+def run_processes(world, store, run, **options):
+    """Start the training as torchrun does: one process each, told by the environment who it is."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    script = Path(__file__).with_name("training_process.py")
+    common = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src"), "WORLD_SIZE": str(world)}
+    common |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1"}
+    processes = [
+        subprocess.Popen(
+            [sys.executable, script, store, run, json.dumps({**OPTIONS, **options})],
+            env={**common, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(world)
+    ]
+    answers = [process.communicate(timeout=280) for process in processes]
+    assert [process.returncode for process in processes] == [0] * world, answers
+    assert [out for out, _ in answers] == ["finished\n"] * world
+
+
+def losses(run):
+    return [line["sampled_loss"] for line in read_metrics(run) if line["kind"] == "train"]
+
+
+def perplexities(run):
+    return [line["average"] for line in read_metrics(run) if line["kind"] == "heldout"]
+
+
+def train_here(store, run, **options):
+    config = TrainConfig.from_dict({**OPTIONS, **options})
+    return pretrain(store, config, run, resume=True, device="cpu", tensorboard=False)
+
+
+def test_two_processes_give_the_losses_of_one_and_one_takes_their_run_up(toy_store, tmp_path):
+    train_here(toy_store, tmp_path / "one", steps=53)
+    run_processes(2, toy_store, tmp_path / "two", steps=50)
+    # The states of all rows are in the checkpoint, whoever held them.
+    assert train_here(toy_store, tmp_path / "two", steps=53).status == "finished"
+    one, two = losses(tmp_path / "one"), losses(tmp_path / "two")
+    assert len(one) == len(two) == 53
+    assert two == pytest.approx(one, rel=1e-4)
+    assert perplexities(tmp_path / "two")[0] == pytest.approx(perplexities(tmp_path / "one")[0], rel=1e-3)
+
+
+def test_two_processes_take_up_the_run_of_one(toy_store, tmp_path):
+    train_here(toy_store, tmp_path / "one", steps=6)
+    train_here(toy_store, tmp_path / "two", steps=3)
+    run_processes(2, toy_store, tmp_path / "two", steps=6, resume=True)
+    assert losses(tmp_path / "two") == pytest.approx(losses(tmp_path / "one"), rel=1e-4)
+
+
+def test_a_process_by_itself_is_a_world_of_one(monkeypatch):
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    with join_world("cpu") as (world, device):
+        assert (world, device.type) == (World(rank=0, size=1), "cpu")
+        tensor = torch.arange(3.0)
+        assert world.average_(tensor) is tensor
+        assert world.gather_rows(tensor, dim=0) is tensor
+        assert world.say("word") == "word"
+
+
+def test_a_device_that_is_not_there_is_named():
+    with pytest.raises(ConfigError, match="'abacus'"):
+        choose_device("abacus")
+    if not torch.cuda.is_available():
+        with pytest.raises(ConfigError, match="no CUDA"):
+            choose_device("cuda")

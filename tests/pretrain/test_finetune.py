@@ -1,0 +1,106 @@
+"""Fine-tuning: from a model with a softmax, from one of HDF5 alone, with other words, and after an interruption."""
+
+import dataclasses
+
+import pytest
+
+from elmo.errors import ConfigError
+from elmo.pretrain.adaptive import AdaptiveConfig
+from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.finetune import finetune, new_softmax
+from elmo.pretrain.loop import pretrain
+from elmo.pretrain.optimizers import AdamConfig
+from elmo.text.tokenizer import Tokenizer
+from elmo.text.vocabulary import Vocabulary
+from elmo.weights.formats import read_model, write_model
+
+QUICK = {"batch": 4, "window": 10, "evaluate_every": 10, "dropout": 0.0}
+SOFTMAX = TrainConfig(**QUICK, steps=20, optimizer=AdamConfig(rate=0.02))
+TUNE = TrainConfig(**QUICK, steps=40, optimizer=AdamConfig(rate=0.005))
+
+
+@pytest.fixture(scope="module")
+def general(toy_store, tmp_path_factory):
+    run = tmp_path_factory.mktemp("general")
+    config = TrainConfig(**QUICK, size="tiny", steps=40, optimizer=AdamConfig(rate=0.01))
+    return pretrain(toy_store, config, run, device="cpu", tensorboard=False).model
+
+
+@pytest.fixture(scope="module")
+def domain(make_store, tmp_path_factory):
+    """Sentences of another kind, with new words."""
+    folder = tmp_path_factory.mktemp("domain") / "store"
+    sentences = [["the", "gene", f"p{n % 5}", "binds", "two", "proteins", "."] for n in range(150)]
+    return make_store(folder, sentences, sentences[:30])
+
+
+def tune(model, store, out, **options):
+    return finetune(
+        model, store, out, **{"config": TUNE, "softmax_config": SOFTMAX, **options}, device="cpu", tensorboard=False
+    )
+
+
+def test_a_model_from_hdf5_alone_gets_a_softmax_and_improves(general, domain, tmp_path):
+    write_model(read_model(general), tmp_path / "hdf5", format="bilm-tf")
+    bare = read_model(tmp_path / "hdf5")
+    assert bare.softmax is None
+    weights = bare.sha256
+    result = tune(bare, domain, tmp_path / "run")
+    assert result.status == "finished"
+    assert result.after.average < result.before.average
+    after_softmax = read_model(tmp_path / "run" / "softmax" / "model")
+    assert after_softmax.sha256 == weights  # the biLM stayed as it was in the first stage
+    native, hdf5 = read_model(result.model), read_model(result.hdf5)
+    assert native.sha256 == hdf5.sha256 != weights
+    assert "gene" in native.vocabulary
+    assert native.tokenizer == bare.tokenizer
+    assert f"{result.before.average:.2f}" in native.card
+
+
+def test_a_model_with_the_same_vocabulary_goes_on_at_once(general, toy_store, tmp_path):
+    model = read_model(general)
+    result = tune(model, toy_store, tmp_path / "run")
+    assert not (tmp_path / "run" / "softmax").exists()
+    assert result.after.average < result.before.average
+
+
+def test_words_that_both_vocabularies_have_keep_their_vectors(general):
+    model = read_model(general)
+    vocabulary = Vocabulary(("<S>", "</S>", "<UNK>", "gene", model.vocabulary.words[5], "binds"))
+    head = new_softmax(model, vocabulary, seed=1)
+    assert head.weight[4].tolist() == model.softmax.weight[5].tolist()
+    assert head.weight[2].tolist() == model.softmax.weight[2].tolist()
+    assert head.bias[4].item() == model.softmax.bias[5].item()
+    assert head.weight[3].abs().sum() > 0
+
+
+def test_an_interrupted_fine_tuning_goes_on(general, domain, tmp_path):
+    model = read_model(general)
+    statuses = [tune(model, domain, tmp_path / "cut", time_limit=0).status]
+    model = read_model(general)
+    result = tune(model, domain, tmp_path / "cut", resume=True)
+    statuses.append(result.status)
+    straight = tune(read_model(general), domain, tmp_path / "straight")
+    assert statuses == ["time limit", "finished"]
+    assert read_model(result.model).sha256 == read_model(straight.model).sha256
+
+
+def test_the_tokenizer_of_raw_text_is_taken_over(general, domain, tmp_path):
+    model = dataclasses.replace(read_model(general), tokenizer=Tokenizer(rule="unicode", language="de"))
+    result = tune(model, domain, tmp_path / "run", config=TUNE.replace(steps=1))
+    assert read_model(result.model).tokenizer.rule == "unicode"  # the store's text came as tokens
+
+
+def test_a_corpus_without_held_out_text_is_refused(general, make_store, make_sentences, tmp_path):
+    store = make_store(tmp_path / "store", make_sentences(20), [])
+    with pytest.raises(ConfigError, match="overfitting"):
+        tune(read_model(general), store, tmp_path / "run")
+
+
+def test_an_adaptive_softmax_is_refused(general, domain, tmp_path):
+    with pytest.raises(ConfigError, match="adaptive"):
+        tune(read_model(general), domain, tmp_path / "run", config=TUNE.replace(loss=AdaptiveConfig()))
+
+
+def test_early_stopping_is_part_of_the_recipe():
+    assert TrainConfig.recipe("finetune").patience is not None

@@ -1,0 +1,53 @@
+"""The plan: everything a run needs to know follows from the corpus."""
+
+import pytest
+
+from elmo.errors import ConfigError
+from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.head import FullConfig, SampledConfig
+from elmo.pretrain.plan import choose_batch, make_plan
+
+
+def plan(symbols=1_000_000, vocabulary=30_000, world=1, **options):
+    return make_plan(TrainConfig(**options), symbols=symbols, vocabulary=vocabulary, world=world)
+
+
+def test_epochs_become_steps_of_the_counted_corpus():
+    made = plan(batch=50, window=20, epochs=3)
+    assert (made.steps_per_epoch, made.steps) == (1000, 3000)
+    assert plan(batch=50, epochs=0.5).steps == 500
+
+
+def test_steps_take_the_place_of_epochs():
+    assert plan(steps=17).steps == 17
+
+
+def test_evaluation_comes_once_an_epoch_or_twenty_times_a_run():
+    assert plan(batch=50, epochs=100).evaluate_every == 1000
+    assert plan(batch=50, epochs=1).evaluate_every == 50
+    assert plan(evaluate_every=7).evaluate_every == 7
+
+
+def test_checkpoints_come_with_evaluations_unless_told():
+    made = plan(evaluate_every=7)
+    assert made.checkpoint_every == 7
+    assert plan(evaluate_every=7, checkpoint_every=3).checkpoint_every == 3
+
+
+def test_samples_never_exceed_the_vocabulary():
+    assert plan(vocabulary=100, loss=SampledConfig(samples=8192)).samples == 100
+    assert plan(loss=SampledConfig(samples=64)).samples == 64
+    assert plan(loss=FullConfig()).samples is None
+
+
+@pytest.mark.parametrize(
+    ("symbols", "rows"), [(90, 4), (2_000, 4), (100_000, 4), (1_000_000, 32), (84_000_000, 512), (10**10, 512)]
+)
+def test_the_batch_grows_with_the_corpus(symbols, rows):
+    assert choose_batch(symbols, window=20) == rows
+
+
+def test_the_batch_can_be_divided_among_processes():
+    assert choose_batch(1_000_000, window=20, world=3) % 3 == 0
+    with pytest.raises(ConfigError, match="multiple of 3"):
+        plan(batch=32, world=3)

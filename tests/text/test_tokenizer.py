@@ -1,0 +1,118 @@
+"""The tokenizer as a value, and what holds for each of its rules on any text."""
+
+import json
+import pickle
+import subprocess
+import sys
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elmo.errors import ConfigError
+from elmo.text.tokenizer import Rule, Tokenizer
+
+RULES = get_args(Rule)
+TOKENIZERS = [Tokenizer(rule, language) for rule in RULES for language in ("en", "de", None)]
+
+texts = st.text() | st.text(alphabet=st.sampled_from("aB1.'\"!?,-() \n\t\u00a0\u3000日。é\u0301\0\ud800🇫\x1c\u200b"))
+
+
+@pytest.mark.parametrize("tokenizer", TOKENIZERS, ids=str)
+@given(text=texts)
+@settings(deadline=None, max_examples=60)
+def test_tokens_are_where_their_offsets_say_and_hold_no_white_space(tokenizer: Tokenizer, text: str) -> None:
+    tokens = tokenizer.tokenize(text)
+    before = 0
+    for word, (start, end) in zip(tokens.words, tokens.offsets, strict=True):
+        assert text[start:end] == word != ""
+        assert word.split() == [word]
+        assert before <= start
+        before = end
+    if tokenizer.rule != "unicode":
+        assert "".join(tokens.words) == "".join(text.split())
+
+
+@pytest.mark.parametrize("tokenizer", TOKENIZERS, ids=str)
+@given(text=texts)
+@settings(deadline=None, max_examples=60)
+def test_sentences_are_the_tokens_of_each_span(tokenizer: Tokenizer, text: str) -> None:
+    sentences = tokenizer.sentences(text)
+    spans = tokenizer.split_sentences(text)
+    assert [tokens.words for tokens in sentences] == [tokenizer.tokenize(text[a:b]).words for a, b in spans]
+    for tokens in sentences:
+        assert [text[start:end] for start, end in tokens.offsets] == tokens.words
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("text", ["", " \t\n", "\u3000\u00a0"])
+def test_text_without_words_has_no_tokens_and_no_sentences(rule: Rule, text: str) -> None:
+    assert len(Tokenizer(rule).tokenize(text)) == 0
+    assert Tokenizer(rule).sentences(text) == []
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_word_of_a_million_characters_is_one_token(rule: Rule) -> None:
+    word = "w" * 10**6
+    assert Tokenizer(rule).tokenize(f"the {word} ends").words == ["the", word, "ends"]
+
+
+def test_rules_cut_the_same_text_differently() -> None:
+    text = "I can't pay $5.\u00a0Ok?"
+    assert Tokenizer("treebank").tokenize(text).words == ["I", "ca", "n't", "pay", "$", "5.", "Ok", "?"]
+    assert Tokenizer("unicode").tokenize(text).words == ["I", "can't", "pay", "$", "5", ".", "Ok", "?"]
+    assert Tokenizer("whitespace").tokenize(text).words == ["I", "can't", "pay", "$5.", "Ok?"]
+
+
+def test_sentences_carry_offsets_into_the_whole_text() -> None:
+    text = "It's late. Don't go!"
+    first, second = Tokenizer().sentences(text)
+    assert first.words == ["It", "'s", "late", "."]
+    assert second.words == ["Do", "n't", "go", "!"]
+    assert second.offsets == [(11, 13), (13, 16), (17, 19), (19, 20)]
+
+
+def test_without_a_language_each_line_is_a_sentence() -> None:
+    text = "One . Two .\n\n three "
+    assert [tokens.words for tokens in Tokenizer("whitespace", None).sentences(text)] == [
+        ["One", ".", "Two", "."],
+        ["three"],
+    ]
+
+
+def test_the_language_decides_where_sentences_end() -> None:
+    text = "Am 3. Mai kam er."
+    assert len(Tokenizer("unicode", "en").sentences(text)) == 2
+    assert len(Tokenizer("unicode", "de").sentences(text)) == 1
+
+
+@pytest.mark.parametrize("tokenizer", TOKENIZERS, ids=str)
+def test_a_tokenizer_survives_json_and_pickle(tokenizer: Tokenizer) -> None:
+    assert Tokenizer.from_dict(json.loads(json.dumps(tokenizer.to_dict()))) == tokenizer
+    assert pickle.loads(pickle.dumps(tokenizer)) == tokenizer
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"rule": "moses"}, "rule is 'moses', but it must be one of 'treebank', 'unicode', 'whitespace'"),
+        ({"rule": None}, "rule is None"),
+        ({"rule": ["treebank"]}, r"rule is \['treebank'\]"),
+        ({"language": "english"}, "language is 'english', but it must be a code such as 'en'"),
+        ({"language": 7}, "language is 7"),
+        ({"rule": "unicode", "lang": "de"}, "unknown key 'lang'"),
+        (["treebank"], "must be an object"),
+    ],
+)
+def test_a_wrong_description_names_the_value_and_what_is_allowed(values: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Tokenizer.from_dict(values)
+
+
+def test_importing_the_tokenizer_loads_neither_nltk_nor_regex_nor_torch() -> None:
+    code = (
+        "import sys; from elmo.text.tokenizer import Tokenizer; Tokenizer().sentences('It rained. We left.');"
+        "sys.exit(bool({'nltk', 'regex', 'torch'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
