@@ -30,7 +30,7 @@ PLANS = {
     "hoisted": Plan(folded=False, projection_splits=1, recurrent_splits=1),
     "cut": Plan(folded=True, projection_splits=2, recurrent_splits=4),
     "hoisted, cut": Plan(folded=False, projection_splits=4, recurrent_splits=2),
-    "apart": Plan(folded=True, projection_splits=2, recurrent_splits=2, apart=True),
+    "apart": Plan(folded=True, projection_splits=2, recurrent_splits=2, apart=True, row_blocks=2, streams=2),
 }
 VARIANTS = {
     "plain": Problem(D=8, H=24, P=8),

@@ -1,8 +1,7 @@
-"""Files made to harm: each is refused in one line that names it, soon, in little memory, and without touching anything else."""
+"""Files made to harm: each is refused in one line that names it, soon, in little memory, and nothing else is touched."""
 
 import contextlib
 import gzip
-import io
 import json
 import os
 import pickle
@@ -22,6 +21,7 @@ from safetensors.torch import save_file
 from tests.weights.making import CONFIGS, make_model
 
 from elmo.errors import ElmoError, WeightsError
+from elmo.weights import zipped
 from elmo.weights.archives import gunzip
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.pickles import read_state_dict
@@ -79,7 +79,7 @@ def secret(tmp_path: Path) -> Path:
 # HDF5
 
 
-def _soft(file: h5py.File, name: str, secret: Path) -> None:
+def _soft(file: h5py.File, name: str, _: Path) -> None:
     file["elsewhere"] = np.zeros((261, 4), "f4")
     file[name] = h5py.SoftLink("/elsewhere")
 
@@ -102,87 +102,87 @@ def _virtual(file: h5py.File, name: str, secret: Path) -> None:
     file.create_virtual_dataset(name, layout)
 
 
-def _group(file: h5py.File, name: str, secret: Path) -> None:
+def _group(file: h5py.File, name: str, _: Path) -> None:
     file.create_group(name)
 
 
-def _named_type(file: h5py.File, name: str, secret: Path) -> None:
+def _named_type(file: h5py.File, name: str, _: Path) -> None:
     file[name] = np.dtype("f4")
 
 
-def _never_written(file: h5py.File, name: str, secret: Path) -> None:
+def _never_written(file: h5py.File, name: str, _: Path) -> None:
     file.create_dataset(name, (261, 4), "f4")
 
 
-def _missing_chunks(file: h5py.File, name: str, secret: Path) -> None:
+def _missing_chunks(file: h5py.File, name: str, _: Path) -> None:
     file.create_dataset(name, (261, 4), "f4", chunks=(100, 4))[:100] = 1.0
 
 
-def _forty_gigabytes(file: h5py.File, name: str, secret: Path) -> None:
+def _forty_gigabytes(file: h5py.File, name: str, _: Path) -> None:
     file.create_dataset(name, (10**10,), "f4")
 
 
-def _forty_compressed_gigabytes(file: h5py.File, name: str, secret: Path) -> None:
+def _forty_compressed_gigabytes(file: h5py.File, name: str, _: Path) -> None:
     file.create_dataset(name, (10**10,), "f4", compression="gzip")
 
 
-def _huge_chunks(file: h5py.File, name: str, secret: Path) -> None:
-    file.create_dataset(name, (261, 4), "f4", chunks=(10**8, 4), maxshape=(None, 4))[...] = 1.0
+def _huge_chunks(file: h5py.File, name: str, _: Path) -> None:
+    file.create_dataset(name, (261, 4), "f4", chunks=(10**6, 4), maxshape=(None, 4))[...] = 1.0
 
 
-def _bomb_in_a_chunk(file: h5py.File, name: str, secret: Path) -> None:
+def _bomb_in_a_chunk(file: h5py.File, name: str, _: Path) -> None:
     dataset = file.create_dataset(name, (261, 4), "f4", chunks=(261, 4), compression="gzip")
     packer = zlib.compressobj(9)
     dataset.id.write_direct_chunk((0, 0), packer.compress(bytes(4_000_000)) + packer.flush())
 
 
-def _long_chunk(file: h5py.File, name: str, secret: Path) -> None:
+def _long_chunk(file: h5py.File, name: str, _: Path) -> None:
     dataset = file.create_dataset(name, (261, 4), "f4", chunks=(261, 4), compression="gzip")
     dataset.id.write_direct_chunk((0, 0), os.urandom(1_000_000))
 
 
-def _garbage_in_a_chunk(file: h5py.File, name: str, secret: Path) -> None:
+def _garbage_in_a_chunk(file: h5py.File, name: str, _: Path) -> None:
     dataset = file.create_dataset(name, (261, 4), "f4", chunks=(261, 4), compression="gzip")
     dataset.id.write_direct_chunk((0, 0), b"not deflated")
 
 
-def _scale_offset(file: h5py.File, name: str, secret: Path) -> None:
+def _scale_offset(file: h5py.File, name: str, _: Path) -> None:
     file.create_dataset(name, data=np.zeros((261, 4), "f4"), scaleoffset=2, chunks=(261, 4))
 
 
-def _lzf(file: h5py.File, name: str, secret: Path) -> None:
+def _lzf(file: h5py.File, name: str, _: Path) -> None:
     file.create_dataset(name, data=np.zeros((261, 4), "f4"), compression="lzf")
 
 
-def _strings(file: h5py.File, name: str, secret: Path) -> None:
+def _strings(file: h5py.File, name: str, _: Path) -> None:
     file[name] = np.full((261, 4), b"x")
 
 
-def _integers(file: h5py.File, name: str, secret: Path) -> None:
+def _integers(file: h5py.File, name: str, _: Path) -> None:
     file[name] = np.zeros((261, 4), "i4")
 
 
-def _compound(file: h5py.File, name: str, secret: Path) -> None:
+def _compound(file: h5py.File, name: str, _: Path) -> None:
     file[name] = np.zeros((261, 4), [("a", "f4"), ("b", "f4")])
 
 
-def _complex(file: h5py.File, name: str, secret: Path) -> None:
+def _complex(file: h5py.File, name: str, _: Path) -> None:
     file[name] = np.zeros((261, 4), "c8")
 
 
-def _references(file: h5py.File, name: str, secret: Path) -> None:
+def _references(file: h5py.File, name: str, _: Path) -> None:
     file.create_dataset(name, (261, 4), h5py.ref_dtype)
 
 
-def _long_strings(file: h5py.File, name: str, secret: Path) -> None:
+def _long_strings(file: h5py.File, name: str, _: Path) -> None:
     file.create_dataset(name, (261, 4), h5py.string_dtype())
 
 
-def _scalar(file: h5py.File, name: str, secret: Path) -> None:
+def _scalar(file: h5py.File, name: str, _: Path) -> None:
     file[name] = 1.0
 
 
-def _empty(file: h5py.File, name: str, secret: Path) -> None:
+def _empty(file: h5py.File, name: str, _: Path) -> None:
     file[name] = h5py.Empty("f4")
 
 
@@ -199,7 +199,7 @@ def _empty(file: h5py.File, name: str, secret: Path) -> None:
         (_missing_chunks, "holds 1 chunks, but 3 are wanted"),
         (_forty_gigabytes, r"found shape \(10000000000,\), but \(261, 4\)"),
         (_forty_compressed_gigabytes, r"found shape \(10000000000,\)"),
-        (_huge_chunks, "found chunks of 1,600,000,000 bytes"),
+        (_huge_chunks, "found chunks of 16,000,000 bytes"),
         (_bomb_in_a_chunk, "found a chunk of 4,181 bytes, but 4,176"),
         (_long_chunk, "found a chunk of 1,000,000 bytes"),
         (_garbage_in_a_chunk, "cannot be read"),
@@ -237,7 +237,7 @@ def test_a_group_that_is_a_link_is_refused(link, checkpoint, secret):
         read_model(checkpoint)
 
 
-def test_the_embedding_file_of_words_is_held_to_the_same_rules(tmp_path, secret):
+def test_the_embedding_file_of_words_is_held_to_the_same_rules(tmp_path):
     write_model(make_model(CONFIGS["words"]), tmp_path / "hdf5", format="bilm-tf")
     with h5py.File(tmp_path / "hdf5" / "weights.hdf5", "a") as file:
         del file["embedding"]
@@ -338,7 +338,8 @@ def test_a_truncated_safetensors_file_is_refused(length, native):
         (b'{"lstm": 1e999}', "1e999 is not a number"),
         (b'{"lstm": ' + b"9" * 5000 + b"}", "is not a number"),
         (b"\xff\xfe{\x00}\x00", "is not UTF-8"),
-        (b'{"lstm": {"dim": 1e3, "projection_dim": 8}}', "dim is 1000.0, but an integer"),
+        (b'{"lstm": {"dim": 1e3}, "char_cnn": {}}', "dim is 1000.0, but an integer"),
+        (b'{"lstm": {"dim": 16}}', "char_cnn is missing, and .* no dataset 'embedding'"),
     ],
 )
 @pytest.mark.parametrize("kind", ["options.json", "config.json"])
@@ -428,7 +429,7 @@ def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(name, checkpoin
 
 
 @posix
-def test_a_device_is_not_read(tmp_path):
+def test_a_device_is_not_read():
     for device in ("/dev/zero", "/dev/null"):
         with refused("is not a regular file"):
             read_model(Path(device))
@@ -487,10 +488,10 @@ def test_names_that_lead_out_of_an_archive_lead_nowhere(checkpoint, tmp_path):
         "..\\..\\vocab.txt": b"<S>\n</S>\n<UNK>\n",
     }
     (tmp_path / "in").mkdir()
-    before = {p for p in tmp_path.rglob("*")}
+    before = set(tmp_path.rglob("*"))
     model = read_model(_pack(tmp_path / "in" / "1.zip", files))
     assert model.sha256 == make_model().sha256
-    assert {p for p in tmp_path.rglob("*")} - before == {tmp_path / "in" / "1.zip"}
+    assert set(tmp_path.rglob("*")) - before == {tmp_path / "in" / "1.zip"}
     assert not Path("/tmp/elmo-evil.txt").exists()
 
 
@@ -503,19 +504,17 @@ def test_a_bomb_in_an_archive_is_refused_before_it_is_unpacked(name, checkpoint,
         for other, content in files.items():
             archive.writestr(other, content)
         with archive.open(name, "w") as file:
-            for _ in range(300):
+            for _ in range(40):
                 file.write(bytes(1 << 20))
-    with refused(f"{name}: unpacks to 314,572,800 bytes, but at most", naming=path):
+    with refused(f"{name}: unpacks to 41,943,040 bytes, but at most", naming=path):
         read_model(path)
 
 
-def test_a_bomb_inside_a_compressed_vocabulary_is_refused(checkpoint, tmp_path):
-    buffer = io.BytesIO()
-    with gzip.open(buffer, "wb") as file:
-        for _ in range(300):
-            file.write(b"\n" * (1 << 20))
-    path = _pack(tmp_path / "1.zip", _nlpl(checkpoint) | {"vocab.txt.gz": buffer.getvalue()})
-    with refused("vocab.txt.gz: unpacks to more than 268,435,456 bytes", naming=path):
+def test_a_bomb_inside_a_compressed_vocabulary_is_refused(checkpoint, tmp_path, monkeypatch):
+    monkeypatch.setattr(zipped, "MOST_VOCABULARY_BYTES", 1 << 20)
+    packed = gzip.compress(b"\n" * (2 << 20))
+    path = _pack(tmp_path / "1.zip", _nlpl(checkpoint) | {"vocab.txt.gz": packed})
+    with refused("vocab.txt.gz: unpacks to more than 1,048,576 bytes", naming=path):
         read_model(path)
     (tmp_path / "x.gz").write_bytes(b"\x1f\x8b garbage")
     with refused("cannot be unpacked"):

@@ -7,11 +7,12 @@ The structure is that of `lstmp_training`; what differs, with the reason:
   the kernel that clips adds the pieces in float32: with few output tiles nothing else fills the chip.
 - Gates are kept as the product wrote them, in the input's type, and activated again on the way back: arithmetic is free
   beside memory. Cell states are float32.
-- Directions or blocks of rows may run apart on streams of their own (`Plan.apart`), small kernels of one under the
-  products of another.
+- Directions and blocks of rows may run apart (`Plan.apart`, `Plan.row_blocks`), so that what one kernel leaves in the
+  cache is there for the next; and on streams of their own, small kernels of one under the products of another.
 Nothing synchronizes or depends on values (where `lengths` is None), so a step can be captured in a CUDA graph.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
@@ -31,7 +32,9 @@ class Plan(NamedTuple):
     folded: bool  # input and recurrent product in one, inside the loop
     projection_splits: int  # pieces of the projection's sum over H
     recurrent_splits: int  # pieces of the backward sum over 4H
-    apart: bool = False  # each direction in a loop of its own, on a stream of its own
+    apart: bool = False  # each direction in a loop of its own
+    row_blocks: int = 1  # so many equal blocks of rows, each in a loop of its own
+    streams: int = 1  # that the loops run on side by side
 
 
 def plan_for(R: int, B: int, D: int, H: int, P: int) -> Plan:
@@ -96,33 +99,47 @@ class _Kept(NamedTuple):
 
 
 class _Unit(NamedTuple):
-    """Directions that run together."""
+    """Directions and rows that run together, apart from the others."""
 
+    first: int
+    directions: int
     start: int
-    stop: int
+    rows: int
 
-    def of(self, tensor: Tensor, dim: int) -> Tensor:
-        return tensor.narrow(dim, self.start, self.stop - self.start)
+    def of(self, tensor: Tensor, *, direction: int, row: int | None = None) -> Tensor:
+        """The unit's part of a tensor, whose axes of directions and of rows are given."""
+        tensor = tensor.narrow(direction, self.first, self.directions)
+        return tensor if row is None else tensor.narrow(row, self.start, self.rows)
 
-
-def _units(R: int, plan: Plan) -> list[_Unit]:
-    return [_Unit(r, r + 1) for r in range(R)] if plan.apart else [_Unit(0, R)]
-
-
-def _on_streams(units: list[_Unit], device: torch.device) -> list[Any]:
-    """A stream for each unit that starts after what is queued now; `_join` waits for them."""
-    if len(units) == 1 or device.type != "cuda":
-        return [None] * len(units)
-    streams = [torch.cuda.Stream(device) for _ in units]
-    for stream in streams:
-        stream.wait_stream(torch.cuda.current_stream(device))
-    return streams
+    def alive(self, n: int) -> int:
+        """How many of the unit's rows are among the first `n` of all."""
+        return min(max(n - self.start, 0), self.rows)
 
 
-def _join(streams: list[Any], device: torch.device) -> None:
-    for stream in streams:
-        if stream is not None:
-            torch.cuda.current_stream(device).wait_stream(stream)
+def _units(R: int, B: int, plan: Plan) -> list[_Unit]:
+    directions = [(r, 1) for r in range(R)] if plan.apart else [(0, R)]
+    rows = -(-B // plan.row_blocks)
+    blocks = [(start, min(rows, B - start)) for start in range(0, B, rows)]
+    return [_Unit(*direction, *block) for direction in directions for block in blocks]
+
+
+def _run(loop: Callable[[_Unit, Tensor], None], units: list[_Unit], scratch: int, streams: int, like: Tensor) -> None:
+    """Each unit's loop with `scratch` float32 numbers for each of its rows and directions, on streams in turn."""
+    largest = max(unit.directions * unit.rows for unit in units)
+    memory = torch.empty(len(units), largest * scratch, dtype=torch.float32, device=like.device)
+    if streams == 1 or not like.is_cuda:
+        for unit, own in zip(units, memory, strict=True):
+            loop(unit, own)
+        return
+    current = torch.cuda.current_stream(like.device)
+    side = [torch.cuda.Stream(like.device) for _ in range(streams)]
+    for stream in side:
+        stream.wait_stream(current)
+    for k, unit in enumerate(units):
+        with torch.cuda.stream(side[k % streams]):
+            loop(unit, memory[k])
+    for stream in side:
+        current.wait_stream(stream)
 
 
 def _bmm_float32(a: Tensor, b: Tensor, out: Tensor) -> None:
@@ -193,10 +210,12 @@ def _forward(
             unclipped = new(slots, B, R, P, dtype=torch.uint8, device=device)
 
     def loop(unit: _Unit, scratch: Tensor) -> None:
-        unit_inputs, unit_gates, unit_cells = unit.of(inputs, 2), unit.of(gates, 2), unit.of(cells, 1)
-        unit_m, unit_y, unit_bias = unit.of(m, 2), unit.of(y, 0), unit.of(bias, 0)
-        weight = unit.of(stacked, 0).mT  # [R, K, 4H]
-        for t, n in enumerate(rules.alive):
+        unit_inputs, unit_gates = unit.of(inputs, direction=2, row=1), unit.of(gates, direction=2, row=1)
+        unit_m, unit_cells = unit.of(m, direction=2, row=1), unit.of(cells, direction=1, row=2)
+        unit_y, unit_bias = unit.of(y, direction=0, row=2), unit.of(bias, direction=0)
+        unit_unclipped = None if unclipped is None else unit.of(unclipped, direction=2, row=1)
+        weight = unit.of(stacked, direction=0).mT  # [R, K, 4H]
+        for t, n in enumerate(map(unit.alive, rules.alive)):
             if n == 0:
                 break
             slot = t if keep else 0
@@ -207,26 +226,18 @@ def _forward(
             else:
                 step.transpose(0, 1).baddbmm_(before, weight)
             m_t = unit_m[t if projection is None else slot, :n]
-            kernels.cell(
-                step,
-                unit_bias,
-                unit_cells[slot, :, :n],
-                unit_cells[slot + keep, :, :n],
-                m_t,
-                clip=rules.cell_clip,
-            )
+            c_t, new_c = unit_cells[slot, :, :n], unit_cells[slot + keep, :, :n]
+            kernels.cell(step, unit_bias, c_t, new_c, m_t, clip=rules.cell_clip)
             if projection is not None:
                 kernels.output(
-                    _cut_sum(m_t, unit.of(projection, 0), plan.projection_splits, scratch),
+                    _cut_sum(m_t, unit.of(projection, direction=0), plan.projection_splits, scratch),
                     unit_y[:, t, :n],
                     unit_inputs[t + 1, :n, :, K - P :],
-                    None if unclipped is None else unit.of(unclipped, 2)[slot, :n],
+                    None if unit_unclipped is None else unit_unclipped[slot, :n],
                     clip=rules.projection_clip,
                 )
 
-    units = _units(R, plan)
-    size = 0 if projection is None else (units[0].stop - units[0].start) * plan.projection_splits * B * P
-    _run(loop, units, size, device)
+    _run(loop, _units(R, B, plan), plan.projection_splits * P, plan.streams, x)
     if projection is None:
         y.copy_(inputs[1:, ..., K - P :].permute(2, 0, 1, 3))
     if lengths is None:
@@ -237,16 +248,6 @@ def _forward(
         c = cells[lengths, :, rows].transpose(0, 1).contiguous() if keep else cells[0]
     kept = _Kept(inputs, gates, cells, m, unclipped, stacked, projection)
     return y, h.transpose(0, 1).contiguous(), c, kept
-
-
-def _run(loop: Any, units: list[_Unit], scratch: int, device: torch.device) -> None:
-    """Each unit's loop with float32 scratch memory of its own."""
-    streams = _on_streams(units, device)
-    memory = torch.empty(len(units), scratch, dtype=torch.float32, device=device)
-    for unit, stream, own in zip(units, streams, memory, strict=True):
-        with torch.cuda.stream(stream):
-            loop(unit, own)
-    _join(streams, device)
 
 
 class _Fused(torch.autograd.Function):
@@ -306,51 +307,49 @@ def _backward(
     dx = new(R, T, B, D, dtype=x.dtype, device=device) if plan.folded else None
     dp = new(T, B, R, P, dtype=x.dtype, device=device)  # gradient of the output before its clip
     dm = None if projection is None else torch.empty(B, R, H, dtype=x.dtype, device=device)
-    dbias = kernels.bias_partials(B, R, H, device=device)
+    units = _units(R, B, plan)
+    dbias = [kernels.bias_partials(unit.rows, unit.directions, H, device=device) for unit in units]
     bias_values = bias.contiguous()
 
     def loop(unit: _Unit, scratch: Tensor) -> None:
-        unit_gates, unit_dp, unit_dc, weight = unit.of(gates, 2), unit.of(dp, 2), unit.of(dc, 0), unit.of(stacked, 0)
-        unit_dx = None if dx is None else unit.of(dx, 0)
-        directions = unit.stop - unit.start
-        splits = plan.recurrent_splits
-        partials = scratch[:0].view(directions * splits, 0, K)
+        unit_gates, unit_dp = unit.of(gates, direction=2, row=1), unit.of(dp, direction=2, row=1)
+        unit_cells, unit_dc = unit.of(cells, direction=1, row=2), unit.of(dc, direction=0, row=1)
+        unit_dy, unit_dh = unit.of(dy, direction=0, row=2), unit.of(dh, direction=0, row=1)
+        unit_dx = None if dx is None else unit.of(dx, direction=0, row=2)
+        unit_dm = None if dm is None else unit.of(dm, direction=1, row=0)
+        unit_unclipped = None if unclipped is None else unit.of(unclipped, direction=2, row=1)
+        unit_bias, unit_dbias = unit.of(bias_values, direction=0), dbias[units.index(unit)]
+        weight = unit.of(stacked, direction=0)
+        back = None if cast_projection is None else unit.of(cast_projection, direction=0).mT
+        partials = scratch[:0].view(unit.directions * plan.recurrent_splits, 0, K)
         for t in reversed(range(T)):
-            n = rules.alive[t]
-            if n < B:
+            n = unit.alive(rules.alive[t])
+            if n < unit.rows:
                 unit_gates[t, n:] = 0
             if n == 0:
                 continue
             dp_t = unit_dp[t, :n]  # [n, R, P]
             kernels.output_backward(
                 partials,
-                unit.of(dh, 0)[:, :n],
+                unit_dh[:, :n],
                 None if unit_dx is None or t + 1 == T else unit_dx[:, t + 1],
-                unit.of(dy, 0)[:, t, :n],
-                None if unclipped is None else unit.of(unclipped, 2)[t, :n],
+                unit_dy[:, t, :n],
+                None if unit_unclipped is None else unit_unclipped[t, :n],
                 dp_t.transpose(0, 1),
             )
             dm_t = dp_t
-            if dm is not None:
-                assert cast_projection is not None
-                dm_t = unit.of(dm, 1)[:n]
-                torch.bmm(dp_t.transpose(0, 1), unit.of(cast_projection, 0).mT, out=dm_t.transpose(0, 1))
+            if unit_dm is not None and back is not None:
+                dm_t = unit_dm[:n]
+                torch.bmm(dp_t.transpose(0, 1), back, out=dm_t.transpose(0, 1))
+            step = unit_gates[t, :n]
             kernels.cell_backward(
-                unit_gates[t, :n],
-                unit.of(bias_values, 0),
-                unit.of(cells, 1)[t, :, :n],
-                unit_dc[:, :n],
-                dm_t,
-                unit.of(dbias, 0),
-                clip=rules.cell_clip,
+                step, unit_bias, unit_cells[t, :, :n], unit_dc[:, :n], dm_t, unit_dbias, clip=rules.cell_clip
             )
-            partials = _cut_sum(unit_gates[t, :n], weight, splits, scratch)
-        kernels.output_backward(
-            partials, unit.of(dh, 0), None if unit_dx is None else unit_dx[:, 0], None, None, unit.of(dh0, 0)
-        )
+            partials = _cut_sum(step, weight, plan.recurrent_splits, scratch)
+        first_dx = None if unit_dx is None else unit_dx[:, 0]
+        kernels.output_backward(partials, unit_dh, first_dx, None, None, unit.of(dh0, direction=0, row=1))
 
-    units = _units(R, plan)
-    _run(loop, units, (units[0].stop - units[0].start) * plan.recurrent_splits * B * K, device)
+    _run(loop, units, plan.recurrent_splits * K, plan.streams, x)
     dgates = gates.view(T * B, R, 4 * H).transpose(0, 1)  # [R, T * B, 4H]
     steps = inputs[:T].view(T * B, R, K).permute(1, 2, 0)  # [R, K, T * B]
     need_x, need_h, need_c, need_wx, need_wh, need_bias, need_p, _ = ctx.needs_input_grad
@@ -373,6 +372,15 @@ def _backward(
         dc if need_c else None,
         dweight_x,
         dweight_h,
-        dbias.sum(dim=1).to(bias.dtype) if need_bias else None,
+        _sum_of_units(units, dbias, R).to(bias.dtype) if need_bias else None,
         dprojection,
     )
+
+
+def _sum_of_units(units: list[_Unit], partials: list[Tensor], R: int) -> Tensor:
+    """The bias's gradient [R, 4H] from the sums of each unit's blocks of rows."""
+    total = [torch.zeros_like(partials[0][0, 0])] * R
+    for unit, partial in zip(units, partials, strict=True):
+        for k, part in enumerate(partial.sum(dim=1)):
+            total[unit.first + k] = total[unit.first + k] + part
+    return torch.stack(total)

@@ -76,8 +76,8 @@ def check_replaceable(path: Path, *, overwrite: bool, replaceable: Callable[[Pat
 def recover(path: Path) -> None:
     """Undo a replacement that was interrupted after the old directory was set aside and before the new one came."""
     previous = _previous(path)
-    if not path.exists() and previous.is_dir():
-        with contextlib.suppress(OSError):  # another process may have done it
+    with contextlib.suppress(OSError, ValueError):  # another process may have done it; a name may be none
+        if previous.is_dir() and not path.exists():
             os.rename(previous, path)
 
 
@@ -92,7 +92,7 @@ def sync_directory(path: Path) -> None:
 
 
 def _previous(path: Path) -> Path:
-    return path.with_name(f".{path.name}.previous")
+    return path.parent / f".{path.name}.previous"
 
 
 def _beside(path: Path, kind: str) -> Path:

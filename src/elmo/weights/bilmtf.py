@@ -120,9 +120,11 @@ def read_weights(path: Path, config: BiLMConfig, *, embedding: Path | None = Non
     return tensors
 
 
-def count_words(path: Path) -> int:
+def count_words(path: Path, *, options: Path) -> int:
     """Rows of the `embedding` dataset."""
     with open_hdf5(path) as datasets:
+        if not datasets.has("embedding"):
+            raise WeightsError(f"{options}: char_cnn is missing, and {path} has no dataset 'embedding' of words either")
         shape = datasets.shape("embedding")
     if len(shape) != 2:
         raise WeightsError(f"{path}: embedding: found shape {shortened(shape)}, but two sizes (words, dim) are wanted")

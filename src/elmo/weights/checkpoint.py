@@ -70,7 +70,7 @@ def read_checkpoint(files: CheckpointFiles, *, dtype: torch.dtype = torch.float3
     options = read_json(files.options)
     words: int | None = None
     if files.embedding is not None or "char_cnn" not in options:
-        words = bilmtf.count_words(files.embedding or files.weights)
+        words = bilmtf.count_words(files.embedding or files.weights, options=files.options)
     config = bilmtf.config_from_options(options, words=words, where=str(files.options))
     vocabulary = files.vocabulary
     if vocabulary is None and words is not None:

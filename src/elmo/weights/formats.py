@@ -16,6 +16,7 @@ from elmo.weights.checkpoint import find_checkpoint, is_checkpoint, read_checkpo
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.manylangs import is_manylangs, read_manylangs
 from elmo.weights.native import Storage, is_native, read_native, write_native
+from elmo.weights.plainfiles import exists
 from elmo.weights.published import Published, fetch_published, require_published
 from elmo.weights.zipped import detect_zip, read_zip
 
@@ -28,8 +29,8 @@ WRITABLE: tuple[Format, ...] = ("native", "bilm-tf")
 def detect(path: Path) -> Format:
     """The format of what lies at `path`, from its name and its small files; no weights are read."""
     recover(path)
-    if not path.exists():
-        raise WeightsError(f"{path}: there is no such file or directory")
+    if not exists(path):
+        raise WeightsError(f"{str(path)[:200]}: there is no such file or directory")
     if path.is_dir():
         if is_native(path):
             return "native"
@@ -96,7 +97,7 @@ def _locate(source: str | Path, *, offline: bool) -> tuple[Path, Published | Non
     """A path that exists is a path; of the others, what looks like a name is one."""
     path = Path(source).expanduser()
     recover(path)
-    if isinstance(source, Path) or path.exists() or path.name != source or path.suffix in (".hdf5", ".zip"):
+    if isinstance(source, Path) or exists(path) or path.name != source or path.suffix in (".hdf5", ".zip"):
         return path, None
     published = require_published(source)
     return fetch_published(published, offline=offline), published

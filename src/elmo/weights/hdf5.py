@@ -42,7 +42,7 @@ class Datasets:
 
     def check(self, names: tuple[str, ...], shape: tuple[int, ...]) -> str:
         """Which of the alternative `names` is there. Fails unless it is harmless and has exactly `shape`."""
-        name = next((name for name in names if self._has(name)), names[0])
+        name = next((name for name in names if self.has(name)), names[0])
         try:
             dataset = self._find(name)
         except _MissingError:
@@ -71,7 +71,8 @@ class Datasets:
             raise WeightsError(f"{where}: cannot be read ({one_line(error)})") from None
         return out
 
-    def _has(self, name: str) -> bool:
+    def has(self, name: str) -> bool:
+        """Whether there is something of that name."""
         try:
             self._find(name)
         except _MissingError:

@@ -22,7 +22,7 @@ MOST_MEMBERS = 10_000
 MOST_FILE_BYTES = 16 << 30
 # A file of the old form is five pickles: a magic number, a version, a description of the machine, the dictionary, the
 # names of the storages. The numbers follow. [torch.serialization._legacy_save]
-LEGACY_PICKLES = 5
+LEGACY_PICKLES, LEGACY_DICTIONARY = 5, 3
 
 ALLOWED = {
     "collections OrderedDict",
@@ -93,8 +93,9 @@ def _look_through(content: bytes, path: Path, *, pickles: int, size: int) -> Non
                 ):
                     named = shortened(argument or opcode.name)
                     raise WeightsError(f"{path}: names {named}, which weights do not need; it is not loaded")
-                # The first pickle of the old form is a magic number of ten bytes.
-                if isinstance(argument, int) and argument > size and not (pickles > 1 and number == 0):
+                # Those of the old form before the dictionary are a magic number and a version.
+                counts = pickles == 1 or number == LEGACY_DICTIONARY
+                if counts and isinstance(argument, int) and argument > size:
                     raise WeightsError(f"{path}: asks for {shortened(argument)} numbers in a file of {size:,} bytes")
     except WeightsError:
         raise

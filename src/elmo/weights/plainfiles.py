@@ -14,6 +14,15 @@ MOST_JSON_BYTES = 1 << 20  # published options.json and config.json have a few h
 MOST_JSON_DEPTH = 32
 
 
+def exists(path: Path) -> bool:
+    """Whether there is something at `path`; what no file can be called is not there."""
+    try:
+        os.stat(path)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 def require_file(path: Path, *, most_bytes: int | None = None) -> int:
     """The size of a regular file. Anything else (missing, a directory, a pipe, a device) and anything larger fails."""
     try:

@@ -144,7 +144,9 @@ def require_published(name: str) -> Published:
     if model is None:
         near = difflib.get_close_matches(name.lower(), published_names(), n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"names are {', '.join(m.name for m in _TABLE)} ..."
-        raise WeightsError(f"{name}: there is no such file or directory, and no published model of that name; {hint}")
+        raise WeightsError(
+            f"{name[:200]}: there is no such file or directory, and no published model of that name; {hint}"
+        )
     return model
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from elmo.pretrain.corpus.split import choose_heldout
 from elmo.text.tokenizer import Tokenizer
-from elmo.text.vocabulary import Vocabulary
+from elmo.text.vocabulary import SPECIALS, Vocabulary
 
 Sentence = list[str]
 Document = list[Sentence]
@@ -67,7 +67,7 @@ def reference_arrays(
         "vocabulary": list(vocabulary.words),
         "type_bytes": [[0] * 48, *[list(word.encode()[:48].ljust(48, b"\0")) for word in types]],
         "type_lengths": [0, *[min(len(word.encode()), 48) for word in types]],
-        "type_targets": [1, *[vocabulary.id_of(word) for word in types]],
+        "type_targets": [1, *[2 if word in SPECIALS else vocabulary.id_of(word) for word in types]],
         "type_counts": [sum(not out for _, _, out in sentences), *[counts[word] for word in types]],
     }
     for split, wanted in (("train", False), ("heldout", True)):

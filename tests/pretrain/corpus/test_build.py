@@ -205,6 +205,30 @@ def test_files_named_as_held_out_are_held_out_whole(tmp_path: Path) -> None:
     assert [source["heldout"] for source in store.manifest["sources"]] == [True, False, True]
 
 
+@pytest.mark.parametrize("documents", ["files", "lines", "blank-lines"])
+def test_many_small_files_are_held_out_whole(tmp_path: Path, documents) -> None:
+    (tmp_path / "texts").mkdir()
+    texts = [make_text(1 + i % 7, seed=i, blank=0.5) for i in range(200)]
+    for i, text in enumerate(texts):
+        write(tmp_path / "texts" / f"{i:03d}", text)
+    store = build_corpus(
+        tmp_path / "texts",
+        tmp_path / "store",
+        tokenized=True,
+        documents=documents,
+        heldout=0.1,
+        min_count=1,
+        block_bytes=3000,
+        workers=1,
+        progress=quiet,
+    )
+    expected = reference_arrays([(text, False) for text in texts], documents=documents, heldout=0.1, min_count=1)
+    assert stored_arrays(store) == expected
+    if documents == "files":
+        assert sum(counts.documents for counts in store.counts.values()) == pytest.approx(200, abs=20)
+        assert store.counts["heldout"].documents > 5
+
+
 def test_nothing_is_held_out_on_request(tmp_path: Path) -> None:
     store = build_corpus([write(tmp_path / "text", make_text(100))], tmp_path / "store", tokenized=True, heldout=0)
     assert store.counts["heldout"] == (0, 0, 0)
@@ -267,7 +291,7 @@ def test_special_words_in_the_text_are_unknown_and_reported(tmp_path: Path, capl
     assert store.vocabulary.words[3:] == ("a", "b")
     targets = {store.spelling(i): int(store.type_targets[i]) for i in range(1, store.types)}
     assert targets == {"a": 3, "b": 4, "<S>": 2, "</S>": 2, "<UNK>": 2, "!!!MAXTERMID": 2}
-    assert "the word </S> 3 times" in caplog.text
+    assert "the word </S> (3 times in the training split)" in caplog.text
 
 
 def test_an_empty_file_inside_a_directory_is_left_out_with_a_warning(tmp_path: Path, caplog) -> None:

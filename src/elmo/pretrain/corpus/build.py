@@ -245,8 +245,8 @@ def _require_training(structure: Structure) -> None:
 def _warn(report: TypeReport) -> None:
     for word, count in report.reserved_tokens.items():
         logger.warning(
-            "the text has the word %s %d times; it counts as unknown, as the vocabulary uses it for something else "
-            "(the ends of sentences are added without being written in the text)",
+            "the text has the word %s (%d times in the training split); it counts as unknown, as the vocabulary uses "
+            "it for something else (the ends of sentences are added and need not be written)",
             word,
             count,
         )
@@ -276,7 +276,7 @@ def _processes(workers: int | None, sources: Sequence[Source], *, block_bytes: i
     """How many processes are of use."""
     wanted = workers or (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     sizes = [source.expected_text for source in sources]
-    blocks = sum(-(-size // block_bytes) for size in sizes if size is not None)
+    blocks = -(-sum(size for size in sizes if size is not None) // block_bytes)
     return wanted if None in sizes else max(1, min(wanted, blocks))
 
 
