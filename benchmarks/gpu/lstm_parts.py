@@ -102,6 +102,14 @@ def time_kernels(H: int, P: int, B: int) -> None:
     gates, m, cells = new(T, B, R, 4 * H), new(T, B, R, H), new(T + 1, R, B, H, dtype=torch.float32)
     bias, dm, dc = new(R, 4 * H), new(B, R, H), new(R, B, H, dtype=torch.float32)
     per_cell = R * B * H
+    for kernels.APPROXIMATE_TANH in (False, True):
+        time = each_step(lambda t: kernels.cell(gates[t], bias, cells[t], cells[t + 1], m[t], clip=3.0))
+        show(f"cell, tanh approximate {kernels.APPROXIMATE_TANH}", time, moved=per_cell * (8.0 + 8 + 2))
+        dbias = kernels.bias_partials(B, R, H, device=gates.device)
+        time = each_step(
+            lambda t, dbias=dbias: kernels.cell_backward(gates[t], bias, cells[t], dc, dm, dbias, clip=3.0)
+        )
+        show(f"cell backward, tanh approximate {kernels.APPROXIMATE_TANH}", time, moved=per_cell * (16.0 + 4 + 8 + 2))
     saved = kernels.CELL_ROWS, kernels.CELL_COLUMNS, kernels.CELL_WARPS, kernels.CELL_BACKWARD_ROWS
     for rows, (columns, warps) in product((1, 2, 4, 8), ((256, 2), (512, 4), (1024, 8))):
         kernels.CELL_ROWS, kernels.CELL_COLUMNS, kernels.CELL_WARPS = rows, columns, warps
@@ -137,16 +145,23 @@ def time_plans(H: int, P: int, B: int, peak: float) -> None:
     stack = Stack.random(H, P, B)
     chosen = plan_for(R, B, P, H, P)
     candidates = {chosen: "chosen"}
-    for folded, apart in product((True, False), repeat=2):
-        tiles = (1 if apart else R) * -(-B // 128)
-        for fill in (128, 256):
-            plan = Plan(
-                folded=folded,
-                projection_splits=_splits(fill // (tiles * -(-P // 128)), H),
-                recurrent_splits=_splits(fill // (tiles * -(-(P + P * folded) // 128)), 4 * H),
-                apart=apart,
-            )
-            candidates.setdefault(plan, "")
+    for folded, apart, blocks in product((True, False), (False, True), (1, 2, 4)):
+        if B // blocks < 256 and blocks > 1:
+            continue
+        tiles = (1 if apart else R) * -(-B // blocks // 128)
+        cut = partial(
+            Plan,
+            folded=folded,
+            projection_splits=_splits(128 // (tiles * -(-P // 128)), H),
+            recurrent_splits=_splits(128 // (tiles * -(-(P + P * folded) // 128)), 4 * H),
+            apart=apart,
+            row_blocks=blocks,
+        )
+        for streams in {1, min(4, blocks * (R if apart else 1))}:
+            candidates.setdefault(cut(streams=streams), "")
+    for change in (0.5, 2.0):
+        candidates.setdefault(chosen._replace(projection_splits=int(chosen.projection_splits * change) or 1), "")
+        candidates.setdefault(chosen._replace(recurrent_splits=int(chosen.recurrent_splits * change) or 1), "")
     for plan, note in candidates.items():
 
         def run(x: Tensor, state: object, weights: object, *, plan: Plan = plan, **clips: float) -> object:

@@ -2,8 +2,9 @@
 
     python benchmarks/migration/compare.py --allennlp-python ~/allennlp-0.9/bin/python --size small
 
-Random weights of a published size and generated sentences. Everything runs in a process of its own, one after the
-other. Prints a Markdown table of medians, with the spread; and the largest difference between both sides' vectors.
+Random weights of a published size and generated sentences. Each side runs in a process of its own, both in turn, round
+by round, so that other work on the machine meets both alike. Prints a Markdown table of the least time of all rounds,
+with the most, and the largest difference between both sides' vectors.
 """
 
 import argparse
@@ -16,12 +17,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
+from typing import Any
 
 SIZES = {"small": (1024, 128, 1), "medium": (2048, 256, 1), "original": (4096, 512, 2)}  # cell, projection, highways
 FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
-FEW, MANY, BATCH, MODULE_BATCH = 64, 512, 64, 32
+FEW, MANY, BATCH, MODULE_BATCH = 24, 128, 64, 32
 
 
 def main() -> None:
@@ -33,20 +35,35 @@ def main() -> None:
         folder = Path(name)
         write_model(folder / "model", size=arguments.size)
         (folder / "work.json").write_text(json.dumps(make_work()), encoding="utf-8")
-        common = [str(folder / "model"), str(folder / "work.json"), str(arguments.threads), str(arguments.repeats)]
+        common = [str(folder / "model"), str(folder / "work.json"), str(arguments.threads)]
         worker = Path(__file__).with_name("allennlp_worker.py")
-        theirs = run([arguments.allennlp_python, str(worker), *common, str(folder / "theirs.npz")])
-        ours = run([sys.executable, __file__, "--worker", *common, str(folder / "ours.npz")])
+        ours, theirs = Side(), Side()
+        for _ in range(arguments.rounds):
+            theirs.add(run([arguments.allennlp_python, str(worker), *common, str(folder / "theirs.npz")]))
+            ours.add(run([sys.executable, __file__, "--worker", *common, str(folder / "ours.npz")]))
         report(arguments, ours, theirs, difference(folder / "ours.npz", folder / "theirs.npz"))
+
+
+@dataclass
+class Side:
+    """What one side took, in all rounds."""
+
+    seconds: dict[str, list[float]] = field(default_factory=dict)
+    torch: str = ""
+
+    def add(self, found: dict[str, Any]) -> None:
+        self.torch = found["torch"]
+        for name, seconds in found["seconds"].items():
+            self.seconds.setdefault(name, []).append(seconds)
 
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--worker", nargs=5, help=argparse.SUPPRESS)
+    parser.add_argument("--worker", nargs=4, help=argparse.SUPPRESS)
     parser.add_argument("--allennlp-python", default=sys.executable, help="the Python that can import allennlp")
     parser.add_argument("--size", choices=SIZES, default="small")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=5)
     return parser.parse_args()
 
 
@@ -82,11 +99,11 @@ def write_model(path: Path, *, size: str) -> None:
     formats.write_model(LoadedModel(bilm=bilm, tokenizer=Tokenizer(rule="treebank")), path, format="bilm-tf")
 
 
-def run(command: list[str]) -> dict[str, dict[str, list[float]]]:
+def run(command: list[str]) -> dict[str, Any]:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{command[0]} failed:\n{done.stderr[-2000:]}")
-    found: dict[str, dict[str, list[float]]] = json.loads(done.stdout.splitlines()[-1])
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
@@ -98,7 +115,7 @@ def work(arguments: argparse.Namespace) -> None:
     import elmo
     from elmo.compat.allennlp import Elmo, ElmoEmbedder, batch_to_ids
 
-    model, work_file, threads, repeats, vectors_file = arguments.worker
+    model, work_file, threads, vectors_file = arguments.worker
     torch.set_num_threads(int(threads))
     sentences = json.loads(Path(work_file).read_text("utf-8"))
     few, many = sentences["few"], sentences["many"]
@@ -115,30 +132,20 @@ def work(arguments: argparse.Namespace) -> None:
         "new/in batches": lambda: new.encode(many, layers="all", batch_size=BATCH, show_progress_bar=False),
         "new/Elmo module": lambda: [new_module(batch) for batch in batches],
     }
-    seconds = {}
     with torch.no_grad():
+        for function in runs.values():
+            function()
+        # As in a first run over a text, the vectors of words are not known yet.
+        new.cache.clear()
+        new_module._cache.clear()
+        seconds = {}
         for name, function in runs.items():
-            if name.startswith("new/"):
-                # As in a first run over a text: the vectors of words are not known yet.
-                seconds[name] = measure(function, int(repeats), before=lambda: forget(new, new_module))
-            else:
-                seconds[name] = measure(function, int(repeats))
+            if name == "new/in batches":
+                new.cache.clear()
+            start = time.perf_counter()
+            function()
+            seconds[name] = time.perf_counter() - start
     print(json.dumps({"seconds": seconds, "torch": torch.__version__}))
-
-
-def forget(embedder: object, module: object) -> None:
-    embedder.cache.clear()  # type: ignore[attr-defined]
-    module._cache.clear()  # type: ignore[attr-defined]
-
-
-def measure(function: Callable[[], object], repeats: int, before: Callable[[], None] = lambda: None) -> list[float]:
-    seconds = []
-    for _ in range(repeats):
-        before()
-        start = time.perf_counter()
-        function()
-        seconds.append(time.perf_counter() - start)
-    return seconds
 
 
 def difference(ours: Path, theirs: Path) -> float | None:
@@ -150,25 +157,27 @@ def difference(ours: Path, theirs: Path) -> float | None:
         return max(float(np.abs(one[name] - other[name]).max()) for name in other)
 
 
-def report(arguments: argparse.Namespace, ours: dict, theirs: dict, apart: float | None) -> None:
+def report(arguments: argparse.Namespace, ours: Side, theirs: Side, apart: float | None) -> None:
     print(f"{time.strftime('%Y-%m-%d')}, {machine()}, {arguments.threads} threads, size {arguments.size}, ", end="")
-    print(f"torch {ours['torch']} (AllenNLP's: {theirs['torch']}), median of {arguments.repeats} (least to most)\n")
-    print("| work | AllenNLP | compat.allennlp | elmo | compat | elmo |")
-    print("|---|---|---|---|---|---|")
+    print(f"torch {ours.torch} (AllenNLP's: {theirs.torch}), least of {arguments.rounds} rounds (most)\n")
+    print("| work | AllenNLP | `compat.allennlp` | `elmo` |")
+    print("|---|---|---|---|")
     labels = {
         "one by one": f"{FEW} sentences, one by one",
         "in batches": f"{MANY} sentences, batches of {BATCH}",
         "Elmo module": f"{MANY} sentences, module, batches of {MODULE_BATCH}",
     }
     for name, label in labels.items():
-        if name not in theirs["seconds"]:
+        if name not in theirs.seconds:
             continue
-        columns = [theirs["seconds"][name], ours["seconds"][f"shim/{name}"], ours["seconds"][f"new/{name}"]]
-        base = median(columns[0])
-        times = " | ".join(f"{median(s):.2f} s ({min(s):.2f} to {max(s):.2f})" for s in columns)
-        print(f"| {label} | {times} | {base / median(columns[1]):.1f}x | {base / median(columns[2]):.1f}x |")
+        base = min(theirs.seconds[name])
+        cells = [f"{base:.2f} s ({max(theirs.seconds[name]):.2f})"]
+        for side in ("shim", "new"):
+            seconds = ours.seconds[f"{side}/{name}"]
+            cells.append(f"{min(seconds):.2f} s ({max(seconds):.2f}), {base / min(seconds):.1f} times as fast")
+        print(f"| {label} | {' | '.join(cells)} |")
     if apart is not None:
-        print(f"\nLargest difference of the same vectors, AllenNLP to compat: {apart:.1e}")
+        print(f"\nLargest difference of the same vectors, AllenNLP to `compat.allennlp`: {apart:.1e}")
 
 
 def machine() -> str:

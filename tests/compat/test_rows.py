@@ -1,11 +1,16 @@
 """Sentences as padded rows of ids."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import torch
+from tests.tiny import make_bilm
+from tests.weights.making import WORD_CONFIG
 
-from elmo.compat.rows import character_rows, lengths_of, padded, token_vectors
-from elmo.errors import InputError
+from elmo.compat.rows import RowVectors, character_rows, characters_of, lengths_of, padded, token_vectors
+from elmo.errors import ConfigError, InputError
 from elmo.text.chars import boundary_rows, spell
 
 
@@ -43,3 +48,82 @@ def test_equal_rows_are_encoded_once_and_come_back_in_place(bilm):
     finally:
         del bilm.tokens.forward
     assert seen == [3, 0]
+
+
+ROWS = torch.from_numpy(spell(["fog", "lamp", "fog", "é"]))
+
+
+@pytest.fixture
+def counted():
+    """A biLM of its own, and how many rows it was asked to encode."""
+    bilm = make_bilm()
+    seen = []
+    encode = bilm.tokens.forward
+    bilm.tokens.forward = lambda rows: (seen.append(len(rows)), encode(rows))[1]
+    return bilm, seen
+
+
+def test_remembered_rows_are_not_encoded_again(counted):
+    bilm, seen = counted
+    vectors = RowVectors(bilm)
+    for rows in (ROWS, ROWS, torch.from_numpy(spell(["lamp", "oil"]))):
+        torch.testing.assert_close(vectors(rows), token_vectors(make_bilm(), rows))
+    assert seen == [3, 1]
+
+
+def test_rows_with_zeros_in_them_are_kept_apart(bilm):
+    rows = ROWS.clone()
+    rows[1, 40:] = 0
+    rows[2] = 0
+    rows[3, :10] = 0
+    torch.testing.assert_close(RowVectors(bilm)(rows), bilm.tokens(rows))
+    assert RowVectors(bilm)(rows[:0]).shape == (0, 8)
+
+
+@pytest.mark.parametrize("change", ["in place", "loaded", "converted"])
+def test_nothing_is_remembered_of_other_weights(counted, change):
+    bilm, seen = counted
+    vectors = RowVectors(bilm)
+    before = vectors(ROWS)
+    if change == "in place":
+        with torch.no_grad():
+            bilm.tokens.bias_projection.add_(1)
+    elif change == "loaded":
+        bilm.load_state_dict(make_bilm(seed=5).state_dict())
+    else:
+        bilm.double()
+    after = vectors(ROWS)
+    assert seen == [3, 3]
+    assert after.dtype == (torch.float64 if change == "converted" else torch.float32)
+    assert (after.float() - before).abs().max() > (0.1 if change != "converted" else -1)
+
+
+def test_rows_of_a_model_that_learns_are_encoded_each_time_with_gradients(counted):
+    bilm, seen = counted
+    bilm.requires_grad_(True)
+    vectors = RowVectors(bilm)
+    assert vectors(ROWS).requires_grad
+    vectors(ROWS)
+    assert seen == [3, 3]
+
+
+def test_rows_met_in_inference_mode_serve_outside_it(bilm):
+    vectors = RowVectors(bilm)
+    with torch.inference_mode():
+        vectors(ROWS)
+    found = vectors(torch.from_numpy(spell(["fog", "new"])))
+    assert not found.is_inference()
+
+
+def test_copies_remember_nothing_and_use_their_own_model():
+    own = make_bilm()
+    vectors = RowVectors(own)
+    vectors(ROWS)
+    for again in (copy.deepcopy(vectors), pickle.loads(pickle.dumps(vectors))):
+        assert len(again._cache) == 0
+        torch.testing.assert_close(again(ROWS), vectors(ROWS))
+
+
+def test_a_model_without_characters_is_refused():
+    with pytest.raises(ConfigError, match="reads words"):
+        characters_of(make_bilm(WORD_CONFIG))

@@ -23,12 +23,6 @@ def _pack(path: Path, files: dict[str, bytes | Path]) -> Path:
     return path
 
 
-@pytest.fixture
-def checkpoint(tmp_path):
-    write_model(make_model(), tmp_path / "hdf5", format="bilm-tf")
-    return tmp_path / "hdf5"
-
-
 @pytest.mark.parametrize("folder", ["", "deep/er/"])
 @pytest.mark.parametrize("vocabulary", ["vocab.txt", "vocab.txt.gz", None])
 def test_an_nlpl_archive_is_read(checkpoint, tmp_path, folder, vocabulary):

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError, InputError
 from elmo.model.bilm import BiLM
 from elmo.model.charcnn import CharCNNConfig
@@ -65,3 +66,48 @@ def token_vectors(bilm: BiLM, rows: Tensor) -> Tensor:
     vectors = bilm.tokens(distinct)
     assert isinstance(vectors, Tensor)
     return vectors[index]
+
+
+class RowVectors:
+    """`token_vectors` that remembers: while a biLM does not learn, a row of characters is encoded once.
+
+    Nothing goes stale: when a weight is not the one it was, all is forgotten.
+    """
+
+    def __init__(self, bilm: BiLM) -> None:
+        self._bilm = bilm
+        self._characters = characters_of(bilm)
+        self._cache = WordCache(self._encode, size=bilm.config.tokens.output_dim)
+        self._stamp: object = None
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """Rows of ids [W, C] -> token vectors [W, D]."""
+        parameters = list(self._bilm.tokens.parameters())
+        if any(parameter.requires_grad for parameter in parameters):
+            return token_vectors(self._bilm, rows)
+        stamp = [(p.data_ptr(), 0 if p.is_inference() else p._version) for p in parameters]
+        if stamp != self._stamp:
+            self._cache.clear()
+            self._stamp = stamp
+        # The table outlives this call, so it must not be bound to the caller's inference mode.
+        with torch.inference_mode(False), torch.no_grad():
+            return self._cache.look_up(self._keys(rows))
+
+    def _keys(self, rows: Tensor) -> list[str]:
+        """Rows as strings: one code point an id."""
+        points = np.ascontiguousarray(rows.cpu().numpy().astype(np.uint32))  # [W, C]
+        keys: list[str] = points.view(f"U{self._characters}")[:, 0].tolist()
+        return keys
+
+    def _encode(self, keys: Sequence[str]) -> Tensor:
+        points = np.array(keys, dtype=f"U{self._characters}").view(np.uint32).reshape(-1, self._characters)
+        device = self._bilm.settled_h.device
+        vectors = self._bilm.tokens(torch.from_numpy(points.astype(np.int64)).to(device))
+        assert isinstance(vectors, Tensor)
+        return vectors
+
+    def __getstate__(self) -> BiLM:
+        return self._bilm
+
+    def __setstate__(self, bilm: BiLM) -> None:
+        self.__init__(bilm)  # type: ignore[misc]

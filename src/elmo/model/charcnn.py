@@ -9,13 +9,10 @@ from typing import Literal
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import embedding
 
 from elmo.errors import ConfigError
+from elmo.ops.charconv import char_convolution
 from elmo.text.chars import CHARACTER_COUNT, CHARACTERS_IN_ROW, IN_WORD_PADDING
-
-# Words in one im2col product where nothing is kept for gradients: a few tens of megabytes at the published sizes.
-WORDS_AT_ONCE = 256
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,40 +88,19 @@ class CharCNN(nn.Module):
 
     def forward(self, rows: Tensor) -> Tensor:
         """rows: [W, C] -> [W, D]. The answer for a word does not depend on its neighbours."""
-        if torch.is_grad_enabled() or len(rows) <= WORDS_AT_ONCE:
-            return self._encode(rows)
-        # Words of like length together: a group needs only as many windows as its longest word.
-        order = (rows != IN_WORD_PADDING).sum(1).argsort()
-        encoded = torch.cat([self._encode(rows[part]) for part in torch.split(order, WORDS_AT_ONCE)])
-        result = torch.empty_like(encoded)
-        result[order] = encoded
-        return result
-
-    def _encode(self, rows: Tensor) -> Tensor:
-        W = len(rows)
-        embedded = embedding(rows[:, : self._columns(rows)].long(), self.characters)  # [W, C', E]
-        pooled = []
-        for weight, bias in zip(self.filters, self.filter_biases, strict=True):
-            width, E, count = weight.shape
-            windows = embedded.unfold(1, width, 1).transpose(2, 3).reshape(-1, width * E)  # [W * windows, width * E]
-            scores = windows @ weight.reshape(width * E, count)
-            pooled.append(scores.view(W, embedded.shape[1] - width + 1, count).amax(1) + bias)  # [W, count]
-        # Pool, then activate, as the original does; the bias commutes with the maximum.
-        # [bilm-tf model.py, make_convolutions]
-        x = torch.cat(pooled, dim=1)  # [W, F]
+        table: Tensor = self.characters
+        weights: list[Tensor] = list(self.filters)
+        if torch.is_autocast_enabled(rows.device.type):
+            narrow = torch.get_autocast_dtype(rows.device.type)
+            table, weights = table.to(narrow), [weight.to(narrow) for weight in weights]
+        # Pool, then activate, as the original does. [bilm-tf model.py, make_convolutions]
+        x = char_convolution(rows, table, weights, list(self.filter_biases), padding_id=IN_WORD_PADDING)  # [W, F]
         x = torch.relu(x) if self.config.activation == "relu" else torch.tanh(x)
         for highway in self.highways:
             x = highway(x)
         if self.config.projected:
             x = torch.addmm(self.bias_projection, x, self.weight_projection)  # [W, D]
         return x
-
-    def _columns(self, rows: Tensor) -> int:
-        """Columns that matter: behind the longest word all windows see padding only, so one of each width is enough."""
-        if len(rows) == 0:
-            return self.config.characters
-        longest = int((rows != IN_WORD_PADDING).sum(1).max())
-        return min(self.config.characters, longest + max(width for width, _ in self.config.filters))
 
     @torch.no_grad()
     def initialize(self, generator: torch.Generator) -> None:

@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding
 
 from elmo.errors import ConfigError
-from elmo.model.charcnn import WORDS_AT_ONCE, Highway
+from elmo.model.charcnn import Highway
+from elmo.ops.charconv import char_convolution
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,10 +28,11 @@ class ManyLangsConfig:
     highways: int = 0
     activation: Literal["relu", "tanh"] = "relu"
     characters: int = 0
+    padding: int = 0  # the id that fills rows up; it differs from model to model
     output_dim: int
 
     def __post_init__(self) -> None:
-        for name in ("words", "word_dim", "alphabet", "embedding_dim", "highways", "characters"):
+        for name in ("words", "word_dim", "alphabet", "embedding_dim", "highways", "characters", "padding"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"tokens.{name} is {getattr(self, name)}; it must not be negative")
         if self.output_dim < 1:
@@ -75,29 +77,18 @@ class ManyLangsTokens(nn.Module):
 
     def forward(self, rows: Tensor) -> Tensor:
         """rows: [W, 1 + C] -> [W, D]."""
-        if torch.is_grad_enabled() or len(rows) <= WORDS_AT_ONCE:
-            return self._encode(rows)
-        return torch.cat([self._encode(part) for part in torch.split(rows, WORDS_AT_ONCE)])
-
-    def _encode(self, rows: Tensor) -> Tensor:
-        rows = rows.long()
         parts = []
         if self.config.words:
-            parts.append(embedding(rows[:, 0], self.words))  # [W, M]
+            parts.append(embedding(rows[:, 0].long(), self.words))  # [W, M]
         if self.config.alphabet:
             parts.append(self._spelled(rows[:, 1:]))  # [W, F]
         return torch.addmm(self.bias_projection, torch.cat(parts, dim=1), self.weight_projection)
 
     def _spelled(self, rows: Tensor) -> Tensor:
-        W, C = rows.shape
-        embedded = embedding(rows, self.characters)  # [W, C, E]
-        pooled = []
-        for weight, bias in zip(self.filters, self.filter_biases, strict=True):
-            width, E, count = weight.shape
-            windows = embedded.unfold(1, width, 1).transpose(2, 3).reshape(-1, width * E)  # [W * windows, width * E]
-            scores = windows @ weight.reshape(width * E, count)
-            pooled.append(scores.view(W, C - width + 1, count).amax(1) + bias)  # [W, count]
-        x = torch.cat(pooled, dim=1)  # [W, F]
+        biases = list(self.filter_biases)  # x below: [W, F]
+        x = char_convolution(
+            rows, self.characters, list(self.filters), biases, padding_id=self.config.padding
+        )  # [W, F]
         x = torch.relu(x) if self.config.activation == "relu" else torch.tanh(x)
         for highway in self.highways:
             x = highway(x)

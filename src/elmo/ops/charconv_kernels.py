@@ -18,7 +18,7 @@ WEIGHT_TILE = (64, 128, 8)
 EMBEDDED_TILE = (64, 64, 4)
 # Columns of the embedded rows (characters * E) in one program of their gradient.
 EMBEDDED_COLUMNS = 128
-# Positions in one step of the table's gradient.
+# Positions in one step of the table's gradient, of 16-bit numbers.
 TABLE_POSITIONS = 64
 # About one program for each multiprocessor of a large GPU.
 PROGRAMS = 128
@@ -167,8 +167,13 @@ def _terms(K: int) -> int:
 
 
 def _precision(tensor: Tensor) -> str:
-    """float32 is meant as float32; 16-bit types ignore it."""
-    return "ieee" if tensor.dtype == torch.float32 else "tf32"
+    """float32 as three products of its halves, near enough to exact; 16-bit types ignore it."""
+    return "tf32x3" if tensor.dtype == torch.float32 else "tf32"
+
+
+def _stages(tensor: Tensor) -> int:
+    """Loads in flight ahead of the products; float32 tiles are large, and small GPUs have 99 KB for all of them."""
+    return 1 if tensor.dtype == torch.float32 else 3
 
 
 def pool(
@@ -193,7 +198,7 @@ def pool(
     _pool_kernel[(triton.cdiv(W, words), triton.cdiv(F, filters))](
         embedded, weight, lengths, order, result, best, W,
         C=C, E=E, K=K, F=F, KEEP=keep, STARTS=starts, WIDTHS=widths, PRECISION=_precision(weight),
-        WORDS=words, FILTERS=filters, TERMS=_terms(K), num_warps=warps,
+        WORDS=words, FILTERS=filters, TERMS=_terms(K), num_warps=warps, num_stages=_stages(weight),
     )  # fmt: skip
     return result, best
 
@@ -211,7 +216,7 @@ def weight_gradient(
     _weight_kernel[(blocks, parts)](
         embedded, lengths, order, best, dresult, partials, W,
         C=C, E=E, K=K, F=F, PRECISION=_precision(embedded),
-        WORDS=words, FILTERS=filters, TERMS=_terms(K), num_warps=warps,
+        WORDS=words, FILTERS=filters, TERMS=_terms(K), num_warps=warps, num_stages=_stages(embedded),
     )  # fmt: skip
     return partials.sum(dim=0)
 
@@ -227,7 +232,7 @@ def embedded_gradient(
     _embedded_kernel[(triton.cdiv(W, words), triton.cdiv(C * E, EMBEDDED_COLUMNS))](
         weight, lengths, order, best, dresult, dembedded, W,
         C=C, E=E, K=K, F=F, PRECISION=_precision(weight),
-        WORDS=words, FILTERS=filters, COLUMNS=EMBEDDED_COLUMNS, num_warps=warps,
+        WORDS=words, FILTERS=filters, COLUMNS=EMBEDDED_COLUMNS, num_warps=warps, num_stages=_stages(weight),
     )  # fmt: skip
     return dembedded
 
@@ -236,10 +241,11 @@ def table_gradient(ids: Tensor, dembedded: Tensor, *, characters: int) -> Tensor
     """Sum dembedded [W, C, E] over the positions of each character id [W, C]: [characters, E] in float32."""
     E = dembedded.shape[-1]
     rows, columns = _terms(characters), _terms(E)
-    parts = max(1, min(PROGRAMS, triton.cdiv(ids.numel(), TABLE_POSITIONS)))
+    positions = TABLE_POSITIONS * 2 // dembedded.dtype.itemsize
+    parts = max(1, min(PROGRAMS, triton.cdiv(ids.numel(), positions)))
     partials = torch.empty(parts, rows, columns, dtype=torch.float32, device=ids.device)
     _table_kernel[(parts,)](
         ids, dembedded, partials, ids.numel(), E=E, PRECISION=_precision(dembedded),
-        CHARACTERS=rows, COLUMNS=columns, POSITIONS=TABLE_POSITIONS, num_warps=8,
+        CHARACTERS=rows, COLUMNS=columns, POSITIONS=positions, num_warps=8, num_stages=_stages(dembedded),
     )  # fmt: skip
     return partials.sum(dim=0)[:characters, :E]

@@ -188,11 +188,11 @@ def _forward(
     inputs = new(T + 1, B, R, K, dtype=x.dtype, device=device)
     inputs[0, ..., K - P :] = h0.transpose(0, 1)
     stacked = torch.empty(R, 4 * H, K, dtype=x.dtype, device=device)
-    kernels.transpose_into(weight_h, stacked[..., K - P :])
+    kernels.transpose_into(weight_h.contiguous(), stacked[..., K - P :])
     gates = torch.empty(slots if plan.folded else T, B, R, 4 * H, dtype=x.dtype, device=device)
     if plan.folded:
         inputs[:T, ..., :D] = x.permute(1, 2, 0, 3)
-        kernels.transpose_into(weight_x, stacked[..., :D])
+        kernels.transpose_into(weight_x.contiguous(), stacked[..., :D])
     else:
         hoisted = gates.view(T * B, R, 4 * H).transpose(0, 1)  # [R, T * B, 4H]
         torch.bmm(x.reshape(R, T * B, D), weight_x.to(x.dtype), out=hoisted)
@@ -379,8 +379,7 @@ def _backward(
 
 def _sum_of_units(units: list[_Unit], partials: list[Tensor], R: int) -> Tensor:
     """The bias's gradient [R, 4H] from the sums of each unit's blocks of rows."""
-    total = [torch.zeros_like(partials[0][0, 0])] * R
+    total = partials[0].new_zeros(R, partials[0].shape[-1])
     for unit, partial in zip(units, partials, strict=True):
-        for k, part in enumerate(partial.sum(dim=1)):
-            total[unit.first + k] = total[unit.first + k] + part
-    return torch.stack(total)
+        unit.of(total, direction=0).add_(partial.sum(dim=1))
+    return total

@@ -20,14 +20,27 @@ CELL_ROWS = 4
 # Each program sums the bias's gradient over its rows, so it has many, but not so many that few programs are left.
 CELL_BACKWARD_ROWS = (4, 16)
 REDUCE_TILE = (4, 256, 4)
+# Where gates are kept in 16 bits, the hardware's tanh (a relative error of 2^-11) is as good as they are.
+APPROXIMATE_TANH = True
 STACK_TILE = (64, 64, 4)
 
 _FORGET_BIAS = tl.constexpr(FORGET_BIAS)
 
 
 @triton.jit
-def _tanh(x):
-    return 2 * tl.sigmoid(2 * x) - 1
+def _tanh(x, APPROXIMATE: tl.constexpr):
+    if APPROXIMATE:
+        return tl.inline_asm_elementwise("tanh.approx.f32 $0, $1;", "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1)
+    else:  # noqa: RET505 - Triton follows both branches of what is not written as one choice
+        return 2 * tl.sigmoid(2 * x) - 1
+
+
+@triton.jit
+def _sigmoid(x, APPROXIMATE: tl.constexpr):
+    if APPROXIMATE:
+        return 0.5 * _tanh(0.5 * x, APPROXIMATE) + 0.5
+    else:  # noqa: RET505
+        return tl.sigmoid(x)
 
 
 @triton.jit
@@ -40,14 +53,15 @@ def _load_bias(bias, inside, H: tl.constexpr):
 
 
 @triton.jit
-def _cell(gates, before, bias_i, bias_j, bias_f, bias_o, inside, H: tl.constexpr):
+def _cell(gates, before, bias_i, bias_j, bias_f, bias_o, inside, H: tl.constexpr, APPROXIMATE: tl.constexpr):
     """The four activated gates, the cell before, and the new cell before its clip, of one row."""
     i = tl.load(gates, mask=inside, other=0).to(tl.float32)
     j = tl.load(gates + H, mask=inside, other=0).to(tl.float32)
     f = tl.load(gates + 2 * H, mask=inside, other=0).to(tl.float32)
     o = tl.load(gates + 3 * H, mask=inside, other=0).to(tl.float32)
     c = tl.load(before, mask=inside, other=0)
-    i, j, f, o = tl.sigmoid(i + bias_i), _tanh(j + bias_j), tl.sigmoid(f + bias_f), tl.sigmoid(o + bias_o)
+    i, j = _sigmoid(i + bias_i, APPROXIMATE), _tanh(j + bias_j, APPROXIMATE)
+    f, o = _sigmoid(f + bias_f, APPROXIMATE), _sigmoid(o + bias_o, APPROXIMATE)
     return i, j, f, o, c, f * c + i * j
 
 
@@ -55,7 +69,7 @@ def _cell(gates, before, bias_i, bias_j, bias_f, bias_o, inside, H: tl.constexpr
 def _cell_kernel(
     gates, bias, before, after, m,
     gates_b, gates_r, c_b, c_r, m_b, m_r, B, clip,
-    H: tl.constexpr, CLIPPED: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+    H: tl.constexpr, CLIPPED: tl.constexpr, APPROXIMATE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     r = tl.program_id(2).to(tl.int64)
     columns = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
@@ -65,11 +79,11 @@ def _cell_kernel(
         inside = (columns < H) & (row < B)
         step = gates + r * gates_r + row * gates_b + columns
         cells = r * c_r + row * c_b + columns
-        _, _, _, o, _, c = _cell(step, before + cells, bias_i, bias_j, bias_f, bias_o, inside, H)
+        _, _, _, o, _, c = _cell(step, before + cells, bias_i, bias_j, bias_f, bias_o, inside, H, APPROXIMATE)
         if CLIPPED:
             c = tl.minimum(tl.maximum(c, -clip), clip)
         tl.store(after + cells, c, mask=inside)
-        tl.store(m + r * m_r + row * m_b + columns, (o * _tanh(c)).to(m.dtype.element_ty), mask=inside)
+        tl.store(m + r * m_r + row * m_b + columns, (o * _tanh(c, APPROXIMATE)).to(m.dtype.element_ty), mask=inside)
 
 
 @triton.jit
@@ -81,7 +95,7 @@ def _add_into(pointers, value, inside):
 def _cell_backward_kernel(
     gates, bias, before, dc, dm, dbias,
     gates_b, gates_r, c_b, c_r, dc_b, dc_r, dm_b, dm_r, B, clip,
-    H: tl.constexpr, CLIPPED: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+    H: tl.constexpr, CLIPPED: tl.constexpr, APPROXIMATE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     r = tl.program_id(2).to(tl.int64)
     columns = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
@@ -98,14 +112,14 @@ def _cell_backward_kernel(
         dm_row = tl.load(dm + r * dm_r + row * dm_b + columns, mask=inside, other=0).to(tl.float32)
         dcell = tl.load(dcells, mask=inside, other=0)
         i, j, f, o, c, raw = _cell(
-            step, before + r * c_r + row * c_b + columns, bias_i, bias_j, bias_f, bias_o, inside, H
+            step, before + r * c_r + row * c_b + columns, bias_i, bias_j, bias_f, bias_o, inside, H, APPROXIMATE
         )
         # Computed again from what the forward pass read, so the clip's mask is exact without being stored.
         passed = inside
         if CLIPPED:
             passed = inside & (tl.abs(raw) <= clip)
             raw = tl.minimum(tl.maximum(raw, -clip), clip)
-        tanh = _tanh(raw)
+        tanh = _tanh(raw, APPROXIMATE)
         dcell = tl.where(passed, dcell + dm_row * o * (1 - tanh * tanh), 0)
         di = dcell * j * i * (1 - i)
         dj = dcell * i * (1 - j * j)
@@ -196,6 +210,10 @@ def _stack_kernel(
     )
 
 
+def _approximate(gates: Tensor) -> bool:
+    return APPROXIMATE_TANH and gates.dtype.itemsize < 4
+
+
 def cell(gates: Tensor, bias: Tensor, before: Tensor, after: Tensor, m: Tensor, *, clip: float | None) -> None:
     """gates [B, R, 4H] without bias, before [R, B, H] -> after [R, B, H] (may be `before`) and m [B, R, H]."""
     R, B, H = before.shape
@@ -203,7 +221,8 @@ def cell(gates: Tensor, bias: Tensor, before: Tensor, after: Tensor, m: Tensor, 
         gates, bias, before, after, m,
         gates.stride(0), gates.stride(1), before.stride(1), before.stride(0), m.stride(0), m.stride(1),
         B, 0.0 if clip is None else clip,
-        H=H, CLIPPED=clip is not None, ROWS=CELL_ROWS, COLUMNS=CELL_COLUMNS, num_warps=CELL_WARPS,
+        H=H, CLIPPED=clip is not None, APPROXIMATE=_approximate(gates),
+        ROWS=CELL_ROWS, COLUMNS=CELL_COLUMNS, num_warps=CELL_WARPS,
     )  # fmt: skip
 
 
@@ -230,7 +249,8 @@ def cell_backward(
         gates, bias, before, dc, dm, dbias,
         gates.stride(0), gates.stride(1), before.stride(1), before.stride(0), dc.stride(1), dc.stride(0),
         dm.stride(0), dm.stride(1), B, 0.0 if clip is None else clip,
-        H=H, CLIPPED=clip is not None, ROWS=rows, COLUMNS=CELL_COLUMNS, num_warps=CELL_WARPS,
+        H=H, CLIPPED=clip is not None, APPROXIMATE=_approximate(gates),
+        ROWS=rows, COLUMNS=CELL_COLUMNS, num_warps=CELL_WARPS,
     )  # fmt: skip
 
 

@@ -49,7 +49,7 @@ class AdamConfig:
 class Optimizer(Protocol):
     """What the training step needs of an optimizer."""
 
-    def update(self, rate: float, bad: Tensor) -> None:
+    def update(self, rate: float | Tensor, bad: Tensor) -> None:
         """Move the parameters along their gradients, unless `bad` is 1."""
 
     def tensors(self) -> dict[str, Tensor]:
@@ -69,12 +69,14 @@ class Adagrad:
         }
 
     @torch.no_grad()
-    def update(self, rate: float, bad: Tensor) -> None:
+    def update(self, rate: float | Tensor, bad: Tensor) -> None:
         # 0 * inf is not a number, so bad gradients are replaced, not multiplied away.
         gradients = [torch.where(bad.bool(), 0, _gradient(p)) for p in self._parameters.values()]
         accumulators, parameters = list(self._accumulators.values()), list[Tensor](self._parameters.values())
         torch._foreach_addcmul_(accumulators, gradients, gradients)
-        torch._foreach_addcdiv_(parameters, gradients, torch._foreach_sqrt(accumulators), -rate)
+        steps = torch._foreach_div(gradients, torch._foreach_sqrt(accumulators))
+        torch._foreach_mul_(steps, -rate)
+        torch._foreach_add_(parameters, steps)
 
     def tensors(self) -> dict[str, Tensor]:
         return {f"accumulator.{name}": tensor for name, tensor in self._accumulators.items()}
@@ -92,12 +94,16 @@ class Adam:
             {"params": [p for p in parameters.values() if p.ndim >= 2], "weight_decay": config.weight_decay},
             {"params": [p for p in parameters.values() if p.ndim < 2], "weight_decay": 0.0},
         ]
+        device = next(iter(parameters.values())).device
+        # A rate that a CUDA graph can read anew at each replay stands on the device.
+        self._rate = torch.tensor(config.rate, device=device) if device.type == "cuda" else None
         self._adam = torch.optim.AdamW(
             [group for group in groups if group["params"]],
-            lr=config.rate,
+            lr=config.rate if self._rate is None else self._rate,
             betas=(config.beta1, config.beta2),
             eps=config.epsilon,
             fused=True,
+            capturable=self._rate is not None,
         )
         for p in parameters.values():  # as AdamW would at its first step, but now, so that a state can be loaded
             self._adam.state[p] = {
@@ -106,9 +112,14 @@ class Adam:
                 "exp_avg_sq": torch.zeros_like(p),
             }
 
-    def update(self, rate: float, bad: Tensor) -> None:
-        for group in self._adam.param_groups:
-            group["lr"] = rate
+    def update(self, rate: float | Tensor, bad: Tensor) -> None:
+        if self._rate is None:
+            for group in self._adam.param_groups:
+                group["lr"] = float(rate)
+        elif isinstance(rate, Tensor):
+            self._rate.copy_(rate)
+        else:
+            self._rate.fill_(rate)
         # The fused kernels read this attribute and leave everything alone when it is 1. [torch.amp.GradScaler]
         self._adam.found_inf = bad.to(torch.float32)  # type: ignore[attr-defined]
         self._adam.step()

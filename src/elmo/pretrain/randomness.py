@@ -13,5 +13,10 @@ def generator_for(
     purpose: Purpose, *, seed: int, step: int = 0, rank: int = 0, device: torch.device | str = "cpu"
 ) -> torch.Generator:
     """A generator that depends on nothing but the arguments."""
+    return torch.Generator(device).manual_seed(seed_for(purpose, seed=seed, step=step, rank=rank))
+
+
+def seed_for(purpose: Purpose, *, seed: int, step: int = 0, rank: int = 0) -> int:
+    """What such a generator is seeded with."""
     state = np.random.SeedSequence([seed, PURPOSES[purpose], step, rank]).generate_state(1, np.uint64)[0]
-    return torch.Generator(device).manual_seed(int(state) >> 1)  # manual_seed takes signed numbers
+    return int(state) >> 1  # manual_seed takes signed numbers

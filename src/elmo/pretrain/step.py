@@ -14,6 +14,7 @@ from torch import Tensor
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import State
 from elmo.ops.softmax import Samples
+from elmo.pretrain.distinct import Distinct, distinct_rows
 from elmo.pretrain.distributed import World
 from elmo.pretrain.gradients import Gradients
 from elmo.pretrain.languagemodel import LanguageModel
@@ -52,11 +53,12 @@ def train_step(
     targets: Tensor,
     state: State,
     *,
-    rate: float,
+    rate: float | Tensor,
     samples: Samples | None,
     dropout_generator: torch.Generator,
     options: StepOptions,
     world: World,
+    distinct: Distinct = distinct_rows,
 ) -> StepResult:
     """inputs, targets: type ids [R, T, B] of this process's rows. Changes the model and the optimizer."""
     gradients.zero()
@@ -66,9 +68,17 @@ def train_step(
     sums, states = torch.zeros(len(inputs), device=inputs.device), []
     for part in rows:
         own = slice(int(part[0]), int(part[-1]) + 1)
-        with torch.autocast(inputs.device.type, torch.bfloat16, enabled=options.bf16):
+        # No weight is used twice, so that autocast has nothing to remember; and in a CUDA graph it must not.
+        with torch.autocast(inputs.device.type, torch.bfloat16, enabled=options.bf16, cache_enabled=False):
             losses, after = position_losses(
-                model, table, inputs[:, :, own], targets[:, :, own], state.rows(own), samples=samples, dropout=dropout
+                model,
+                table,
+                inputs[:, :, own],
+                targets[:, :, own],
+                state.rows(own),
+                samples=samples,
+                dropout=dropout,
+                distinct=distinct,
             )
         # The mean over positions and directions. [bilm-tf training.py, _build_loss]
         (losses.sum() * (options.loss_scale / inputs.numel())).backward()
@@ -96,20 +106,29 @@ def position_losses(
     *,
     samples: Samples | None,
     dropout: Dropout | None = None,
+    distinct: Distinct = distinct_rows,
 ) -> tuple[Tensor, State]:
     """inputs, targets: type ids [R, T, B] -> the training loss of each position [R, T, B] and the state after."""
-    hidden, after = hidden_of_rows(model.bilm, table.rows, table.input_rows(inputs), state, dropout=dropout)
+    hidden, after = hidden_of_rows(
+        model.bilm, table.rows, table.input_rows(inputs), state, dropout=dropout, distinct=distinct
+    )
     wanted = table.target_ids(targets).reshape(-1)
     losses = model.head.training_losses(hidden.reshape(len(wanted), -1), wanted, samples)
     return losses.view(targets.shape), after
 
 
 def hidden_of_rows(
-    bilm: BiLM, table: Tensor, rows: Tensor, state: State, *, dropout: Dropout | None = None
+    bilm: BiLM,
+    table: Tensor,
+    rows: Tensor,
+    state: State,
+    *,
+    dropout: Dropout | None = None,
+    distinct: Distinct = distinct_rows,
 ) -> tuple[Tensor, State]:
     """Numbers of rows [R, T, B] of a table [Y, C] -> what the softmax reads [R, T, B, P], and the state after."""
-    distinct, inverse = torch.unique(rows, return_inverse=True)  # [U], [R, T, B]
-    vectors = bilm.tokens(table[distinct])  # [U, D]
+    found, inverse = distinct(rows)  # [U], [R, T, B]
+    vectors = bilm.tokens(table[found])  # [U, D]
     outputs, after = bilm.lstm(F.embedding(inverse, vectors), state, dropout=dropout)
     top: Tensor = outputs[-1]
     # Dropout is on the top output too. [bilm-tf training.py, _build]

@@ -3,7 +3,10 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -11,12 +14,14 @@ from elmo.errors import ConfigError, ResumeError
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import State
 from elmo.model.wordtable import WordTableConfig
-from elmo.ops.softmax import Samples, draw_log_uniform
+from elmo.ops.softmax import Samples, draw_log_uniform, race_threshold
 from elmo.pretrain.adaptive import FILE as ADAPTIVE_FILE
 from elmo.pretrain.adaptive import AdaptiveHead, read_adaptive, write_adaptive
+from elmo.pretrain.captured import CapturedStep
 from elmo.pretrain.checkpoint import Checkpoint
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.corpus.store import CorpusStore
+from elmo.pretrain.distinct import Distinct, distinct_rows, distinct_rows_within
 from elmo.pretrain.distributed import World
 from elmo.pretrain.gradients import Gradients
 from elmo.pretrain.head import SoftmaxHead, make_head
@@ -24,7 +29,8 @@ from elmo.pretrain.languagemodel import LanguageModel
 from elmo.pretrain.optimizers import make_optimizer
 from elmo.pretrain.perplexity import Perplexity, StateMode, measure_perplexity
 from elmo.pretrain.plan import Plan
-from elmo.pretrain.randomness import generator_for
+from elmo.pretrain.prefetch import Prefetch
+from elmo.pretrain.randomness import generator_for, seed_for
 from elmo.pretrain.schedule import rate_share
 from elmo.pretrain.step import StepOptions, StepResult, train_step
 from elmo.pretrain.streams import Streams, rows_of_rank
@@ -72,39 +78,79 @@ class Trainer:
             accumulate=config.accumulate,
             bf16=uses_bf16(config, device),
         )
+        self.dropout_generator = torch.Generator(device)
+        self.capacity, self.captured = 0, None
+        if can_be_captured(config, world, device):
+            self.capacity = self._make_capacity()
+            places = distinct_rows_within(self.capacity, table_rows=len(self.table.rows))
+            body = partial(self._run, distinct=places)
+            self.captured = CapturedStep(body, state=self.state, dropout=self.dropout_generator)
+        self.prefetch = Prefetch(self._make_ready)
 
     def step(self, step: int, *, rate_factor: float = 1.0) -> StepResult:
         """Train on the batch of a step. The answer's tensors stay on the device."""
-        seed = self.config.seed
-        batch = self.streams.batch(step, self.rows)
-        result = train_step(
+        ready = self.prefetch.take(step)
+        rate = self.rate(step) * rate_factor
+        seed = seed_for("dropout", seed=self.config.seed, step=step, rank=self.world.rank)
+        if self.captured is None:
+            inputs = tuple(tensor.to(self.device) for tensor in ready.tensors)
+            self.dropout_generator.manual_seed(seed)
+            result = self._run(inputs, self.state, rate, distinct=distinct_rows)
+        else:
+            if self.state.h is not self.captured.state.h:
+                self.captured.set_state(self.state)
+            overfull = partial(self._run, distinct=distinct_rows) if ready.distinct > self.capacity else None
+            result = self.captured(ready.tensors, rate=rate, seed=seed, body=overfull)
+        self.state = result.state
+        return result
+
+    def _run(self, inputs: tuple[Tensor, ...], state: State, rate: float | Tensor, *, distinct: Distinct) -> StepResult:
+        """A step on tensors of the device: symbols [R, T + 1, B], and sampled classes [S] if there are any."""
+        symbols, *ids = inputs
+        samples = None
+        if ids and self.plan.samples is not None:
+            vocabulary = len(self.store.vocabulary)
+            samples = Samples(ids[0], race_threshold(self.plan.samples, vocabulary), vocabulary)
+        return train_step(
             self.model,
             self.optimizer,
             self.gradients,
             self.table,
-            torch.from_numpy(batch.inputs).to(self.device),
-            torch.from_numpy(batch.targets).to(self.device),
-            self.state,
-            rate=self.rate(step) * rate_factor,
-            samples=self.samples(step),
-            dropout_generator=generator_for("dropout", seed=seed, step=step, rank=self.world.rank, device=self.device),
+            symbols[:, :-1],
+            symbols[:, 1:],
+            state,
+            rate=rate,
+            samples=samples,
+            dropout_generator=self.dropout_generator,
             options=self.options,
             world=self.world,
+            distinct=distinct,
         )
-        self.state = result.state
-        return result
+
+    def _make_ready(self, step: int) -> "_Ready":
+        """What a step reads, as tensors on the host."""
+        batch = self.streams.batch(step, self.rows)
+        symbols = np.concatenate([batch.inputs, batch.targets[:, -1:]], axis=1)  # [R, T + 1, B]
+        tensors = [torch.from_numpy(symbols)]
+        if self.plan.samples is not None:
+            generator = generator_for("negatives", seed=self.config.seed, step=step)
+            tensors.append(draw_log_uniform(self.plan.samples, len(self.store.vocabulary), generator=generator).ids)
+        if self.device.type == "cuda":
+            tensors = [tensor.pin_memory() for tensor in tensors]
+        return _Ready(tuple(tensors), _count_distinct(symbols, len(self.table.rows)) if self.capacity else 0)
+
+    def _make_capacity(self) -> int:
+        """Places for distinct rows in a captured step: a quarter more than batches of all over the epoch have."""
+        chosen = np.linspace(0, self.streams.windows - 1, num=8).astype(int)
+        most = max(
+            _count_distinct(self.streams.batch(int(window), self.rows).inputs, len(self.table.rows))
+            for window in chosen
+        )
+        return -(-most * 5 // 4 // 256 + 1) * 256
 
     def rate(self, step: int) -> float:
         """The learning rate of a step."""
         return self.config.optimizer.rate * rate_share(step, self.plan.steps, self.config.schedule)
-
-    def samples(self, step: int) -> Samples | None:
-        """The negatives of a step: the same in all processes and on all kinds of device."""
-        if self.plan.samples is None:
-            return None
-        generator = generator_for("negatives", seed=self.config.seed, step=step)
-        samples = draw_log_uniform(self.plan.samples, len(self.store.vocabulary), generator=generator)
-        return samples._replace(ids=samples.ids.to(self.device))
 
     def evaluate(self, *, state: StateMode = "carry", symbols: int | None = None) -> Perplexity:
         """The held-out perplexity."""
@@ -178,6 +224,25 @@ class Trainer:
 
     def _optimizer_tensors(self) -> dict[str, Tensor]:
         return {f"optimizer.{name}": tensor for name, tensor in self.optimizer.tensors().items()}
+
+
+class _Ready(NamedTuple):
+    """What a step reads, on the host; `distinct` is counted only where it matters."""
+
+    tensors: tuple[Tensor, ...]
+    distinct: int
+
+
+def _count_distinct(symbols: npt.NDArray[np.int32], table_rows: int) -> int:
+    """Distinct rows of a batch, at most: the separator stands for one in each direction."""
+    present = np.zeros(table_rows, dtype=bool)
+    present[symbols] = True
+    return int(present.sum()) + 1
+
+
+def can_be_captured(config: TrainConfig, world: World, device: torch.device) -> bool:
+    """Whether the step can be one CUDA graph: one process, all rows at once, a loss whose shapes are fixed."""
+    return device.type == "cuda" and world.size == 1 and config.accumulate == 1 and config.loss.kind == "sampled"
 
 
 def new_model(config: TrainConfig, *, vocabulary: int) -> LanguageModel:

@@ -44,8 +44,9 @@ def atomic_directory(
     temporary.mkdir()
     try:
         yield temporary
-        for file in temporary.iterdir():
-            _sync_file(file)
+        for path_inside in temporary.rglob("*"):
+            if path_inside.is_file():
+                _sync_file(path_inside)
         sync_directory(temporary)
         previous = _previous(path)
         if path.exists():

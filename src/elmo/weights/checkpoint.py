@@ -18,7 +18,7 @@ from elmo.text.vocabulary import Vocabulary
 from elmo.weights import bilmtf
 from elmo.weights.atomic import atomic_directory
 from elmo.weights.loaded import LoadedModel
-from elmo.weights.plainfiles import member, read_json
+from elmo.weights.plainfiles import member, one_line, read_json
 from elmo.weights.tensors import build, check_finite
 from elmo.weights.vocabularyfile import read_vocabulary, write_vocabulary
 
@@ -144,8 +144,11 @@ def _vocabularies_in(directory: Path) -> list[str]:
 
 
 def _names(directory: Path, wanted: Callable[[str], bool]) -> list[str]:
-    with os.scandir(directory) as entries:
-        return sorted(entry.name for entry in entries if wanted(entry.name))
+    try:
+        with os.scandir(directory) as entries:
+            return sorted(entry.name for entry in entries if wanted(entry.name))
+    except OSError as error:
+        raise WeightsError(f"{directory}: cannot be listed ({one_line(error)})") from None
 
 
 def _only(directory: Path, names: list[str], *, wanted: str) -> Path:

@@ -1,11 +1,13 @@
 """Any model on disk: which format a path holds, reading it, writing it. The door that everything else uses."""
 
+import contextlib
 import dataclasses
 import logging
 from pathlib import Path
 from typing import Literal
 
 import torch
+from safetensors import SafetensorError
 
 from elmo.errors import WeightsError
 from elmo.text.tokenizer import Tokenizer
@@ -16,7 +18,7 @@ from elmo.weights.checkpoint import find_checkpoint, is_checkpoint, read_checkpo
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.manylangs import is_manylangs, read_manylangs
 from elmo.weights.native import Storage, is_native, read_native, write_native
-from elmo.weights.plainfiles import exists
+from elmo.weights.plainfiles import exists, one_line
 from elmo.weights.published import Published, fetch_published, require_published
 from elmo.weights.zipped import detect_zip, read_zip
 
@@ -95,7 +97,9 @@ def read_model(
 
 def _locate(source: str | Path, *, offline: bool) -> tuple[Path, Published | None]:
     """A path that exists is a path; of the others, what looks like a name is one."""
-    path = Path(source).expanduser()
+    path = Path(source)
+    with contextlib.suppress(RuntimeError):  # a home that nobody has
+        path = path.expanduser()
     recover(path)
     if isinstance(source, Path) or exists(path) or path.name != source or path.suffix in (".hdf5", ".zip"):
         return path, None
@@ -113,11 +117,14 @@ def write_model(
     overwrite: bool = False,
 ) -> None:
     """Write a model directory, whole or not at all. A format that cannot hold the model refuses."""
-    if format == "native":
-        write_native(model, Path(path), storage=storage, card=card, overwrite=overwrite)
-    elif format == "bilm-tf":
-        if storage != "float32":
-            raise WeightsError(f"storage is {storage!r}, but bilm-tf's format holds float32 only")
-        write_checkpoint(model, Path(path), overwrite=overwrite)
-    else:
-        raise WeightsError(f"format is {format!r}, but one of {', '.join(WRITABLE)} can be written")
+    try:
+        if format == "native":
+            write_native(model, Path(path), storage=storage, card=card, overwrite=overwrite)
+        elif format == "bilm-tf":
+            if storage != "float32":
+                raise WeightsError(f"storage is {storage!r}, but bilm-tf's format holds float32 only")
+            write_checkpoint(model, Path(path), overwrite=overwrite)
+        else:
+            raise WeightsError(f"format is {format!r}, but one of {', '.join(WRITABLE)} can be written")
+    except (OSError, SafetensorError) as error:
+        raise WeightsError(f"{path}: cannot be written ({one_line(error)})") from None

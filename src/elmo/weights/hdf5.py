@@ -59,7 +59,7 @@ class Datasets:
         dataset = self._find(name)
         where = f"{self._path}: {name}"
         _check(dataset, shape, where=where)
-        out = np.empty(shape, np.float32) if out is None else out
+        out = np.zeros(shape, np.float32) if out is None else out
         if math.prod(shape) == 0:
             return out
         try:

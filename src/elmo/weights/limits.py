@@ -5,34 +5,27 @@ from collections.abc import Iterable
 
 from elmo.errors import WeightsError
 from elmo.model.bilm import BiLMConfig
-from elmo.model.wordtable import WordTableConfig
 
-MOST_LAYERS = 64
-MOST_HIGHWAYS = 64
 MOST_FILTER_WIDTHS = 256
-MOST_CHARACTERS_IN_ROW = 4096
 MOST_DIM = 1 << 20
+MOST = {"layers": 64, "highways": 64, "characters": 4096, "words": 1 << 28}  # what is not a dimension
 MOST_VALUES = 1 << 33  # 32 GiB in fp32; the largest published model has 94 million
 
 
 def check_sizes(config: BiLMConfig, *, where: str) -> None:
     """Refuse an architecture beyond all reason before anything is built from it."""
-    found: dict[str, tuple[int, int]] = {
-        "lstm.layers": (config.lstm.layers, MOST_LAYERS),
-        "lstm.cell_dim": (config.lstm.cell_dim, MOST_DIM),
-        "lstm.input_dim": (config.lstm.input_dim, MOST_DIM),
-    }
-    if not isinstance(config.tokens, WordTableConfig):
-        found |= {
-            "tokens.highways": (config.tokens.highways, MOST_HIGHWAYS),
-            "tokens.filters": (len(config.tokens.filters), MOST_FILTER_WIDTHS),
-            "tokens.embedding_dim": (config.tokens.embedding_dim, MOST_DIM),
-            "tokens.characters": (config.tokens.characters, MOST_CHARACTERS_IN_ROW),
-            "the sum of tokens.filters": (config.tokens.filter_count, MOST_DIM),
-        }
-    for name, (value, most) in found.items():
-        if value > most:
-            raise WeightsError(f"{where}: {name} is {value:,}, but at most {most:,} is read")
+    for part, values in config.to_dict().items():
+        for name, value in values.items():
+            if name == "filters":
+                most = MOST_FILTER_WIDTHS
+                if len(value) > most:
+                    raise WeightsError(
+                        f"{where}: {part}.filters has {len(value):,} widths, but at most {most} are read"
+                    )
+                value = sum(count for _, count in value)
+            most = MOST.get(name, MOST_DIM)
+            if isinstance(value, int) and value > most:
+                raise WeightsError(f"{where}: {part}.{name} is {value:,}, but at most {most:,} is read")
 
 
 def check_values(shapes: Iterable[tuple[int, ...]], *, where: str) -> None:

@@ -17,7 +17,7 @@ from elmo.model.bilstm import BiLSTMConfig
 from elmo.model.jointlstm import JointLSTMConfig
 from elmo.model.manylangs import ManyLangsConfig
 from elmo.ops.lstmp_reference import FORGET_BIAS
-from elmo.text.codepoints import Dictionaries, Ids, parse_dictionary
+from elmo.text.codepoints import PADDING, Dictionaries, Ids, parse_dictionary
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights.jsonvalues import clip, integer, pairs, table, text
 from elmo.weights.limits import check_sizes, check_values
@@ -82,6 +82,7 @@ def read_manylangs(
         values,
         words=_rows(embedder, "word_emb_layer.embedding.weight", words, path=directory / TOKENS),
         alphabet=_rows(embedder, "char_emb_layer.embedding.weight", characters, path=directory / TOKENS),
+        padding=(characters or {}).get(PADDING, 0),
         where=where,
     )
     assert isinstance(config.tokens, ManyLangsConfig)
@@ -110,8 +111,10 @@ def read_manylangs(
     )
 
 
-def config_from_architecture(values: Mapping[str, Any], *, words: int, alphabet: int, where: str) -> BiLMConfig:
-    """The architecture that the JSON describes, with the sizes of the tables."""
+def config_from_architecture(
+    values: Mapping[str, Any], *, words: int, alphabet: int, padding: int, where: str
+) -> BiLMConfig:
+    """The architecture that the JSON describes, with the sizes of the tables and the character id of padding."""
     encoder, tokens = (table(values, key, where=where) for key in ("encoder", "token_embedder"))
     inside, outside = f"{where}: token_embedder", f"{where}: encoder"
     D = integer(encoder, "projection_dim", where=outside)
@@ -132,6 +135,7 @@ def config_from_architecture(values: Mapping[str, Any], *, words: int, alphabet:
                 "highways": integer(tokens, "n_highway", default=0, where=inside),
                 "activation": text(tokens, "activation", one_of=("relu", "tanh"), where=inside),
                 "characters": integer(tokens, "max_characters_per_token", where=inside),
+                "padding": padding,
             }
         word_dim = integer(tokens, "word_dim", default=0, where=inside) if words else 0
         config = BiLMConfig(

@@ -126,15 +126,14 @@ def write_native(
         for name, write in (extra or {}).items():
             write(temporary / name)
         # From here on the model as a reader will see it, rounding included.
+        tensors = _read_tensors(weights, model.config)
+        check_finite(tensors, where=f"{directory} (not written)")
         as_read = LoadedModel(
-            bilm=build(
-                model.config, {k: v for k, v in _read_tensors(weights, model.config).items() if "softmax" not in k}
-            ),
+            bilm=build(model.config, {name: t for name, t in tensors.items() if not name.startswith("softmax.")}),
             tokenizer=model.tokenizer,
             vocabulary=model.vocabulary,
             dictionaries=model.dictionaries,
         )
-        check_finite(as_read.bilm.state_dict(), where=f"{directory} (not written)")
         values = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,

@@ -16,6 +16,7 @@ from elmo.errors import WeightsError
 from elmo.weights.archives import UNREADABLE, check_directory
 from elmo.weights.plainfiles import one_line, require_file, shortened
 
+PROTOCOL = 2  # what torch.save writes
 MOST_PICKLE_BYTES = 4 << 20  # the opcodes alone; numbers lie outside of them
 MOST_OPCODES = 200_000
 MOST_MEMBERS = 10_000
@@ -24,6 +25,7 @@ MOST_FILE_BYTES = 16 << 30
 # names of the storages. The numbers follow. [torch.serialization._legacy_save]
 LEGACY_PICKLES, LEGACY_DICTIONARY = 5, 3
 
+NAMING = ("GLOBAL", "INST", "STACK_GLOBAL", "EXT1", "EXT2", "EXT4")
 ALLOWED = {
     "collections OrderedDict",
     "torch._utils _rebuild_parameter",
@@ -87,10 +89,9 @@ def _look_through(content: bytes, path: Path, *, pickles: int, size: int) -> Non
                 count += 1
                 if count > MOST_OPCODES:
                     raise WeightsError(f"{path}: has more than {MOST_OPCODES:,} opcodes, too many for weights")
-                if (
-                    opcode.name in ("GLOBAL", "INST", "STACK_GLOBAL", "EXT1", "EXT2", "EXT4")
-                    and argument not in ALLOWED
-                ):
+                if opcode.name == "PROTO" and argument != PROTOCOL:
+                    raise WeightsError(f"{path}: is a pickle of protocol {argument}, but {PROTOCOL} is wanted")
+                if opcode.name in NAMING and argument not in ALLOWED:
                     named = shortened(argument or opcode.name)
                     raise WeightsError(f"{path}: names {named}, which weights do not need; it is not loaded")
                 # Those of the old form before the dictionary are a magic number and a version.

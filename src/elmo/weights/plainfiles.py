@@ -31,6 +31,8 @@ def require_file(path: Path, *, most_bytes: int | None = None) -> int:
         raise WeightsError(f"{path}: cannot be opened ({_reason(error)})") from None
     if not stat.S_ISREG(found.st_mode):
         raise WeightsError(f"{path}: is not a regular file")
+    if not os.access(path, os.R_OK):
+        raise WeightsError(f"{path}: may not be read by this user")
     if most_bytes is not None and found.st_size > most_bytes:
         raise WeightsError(f"{path}: has {found.st_size:,} bytes, but at most {most_bytes:,} are read")
     return found.st_size

@@ -218,3 +218,15 @@ def test_elmo_and_the_embedder_agree():
     vectors = ElmoEmbedder(OPTIONS, WEIGHTS).embed_batch(SENTENCES)
     for n, layers in enumerate(vectors):
         assert_close(top["elmo_representations"][0][n, : len(SENTENCES[n])], layers[2])
+
+
+@pytest.mark.gpu
+def test_a_gpu_gives_the_cpus_numbers_and_takes_ids_from_the_cpu():
+    here, there = make(1).eval(), make(1).eval().cuda()
+    for _ in range(2):
+        wanted = here(batch_to_ids(SENTENCES))
+        found = there(batch_to_ids(SENTENCES))
+        assert found["mask"].is_cuda
+        torch.testing.assert_close(
+            found["elmo_representations"][0].cpu(), wanted["elmo_representations"][0], atol=1e-4, rtol=0
+        )

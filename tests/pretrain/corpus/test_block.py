@@ -1,5 +1,6 @@
 """One block: its own numbering, its documents, and what a file of it gives back."""
 
+import gc
 from pathlib import Path
 
 import numpy as np
@@ -70,6 +71,17 @@ def test_each_text_of_a_block_has_its_own_facts() -> None:
 def test_a_block_without_words_is_empty() -> None:
     block = block_of("\n \n")
     assert (len(block.tokens), len(block.lengths), len(block.counts)) == (0, 0, 0)
+
+
+def test_making_a_block_leaves_nothing_to_the_garbage_collector() -> None:
+    """Strings do not set it off, so that what it alone can free piles up block after block."""
+    gc.collect()
+    gc.disable()
+    try:
+        block_of("a b c")
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def test_numbers_are_small_where_they_can_be() -> None:

@@ -317,6 +317,7 @@ def test_progress_is_told_for_each_stage(tmp_path: Path) -> None:
         assert moments[-1].words == words
         assert moments[-1].words_per_second > 0
         assert moments[-1].seconds_left == pytest.approx(0, abs=0.1)
+    assert [p.words for p in seen if p.stage == "ordering"] == [store.types - 1]
 
 
 @pytest.mark.parametrize(

@@ -29,10 +29,10 @@ def test_types_are_in_order_and_each_block_finds_its_own(tmp_path: Path, monkeyp
     (tmp_path / "scratch").mkdir()
     shares = divide(BUCKETS, memory_limit=BUCKETS * BYTES_A_TYPE // number_of_shares)
     assert len(shares) == number_of_shares
-    clock = StageClock("merging", lambda _: None, total=1)
+    clock = StageClock("merging", lambda _: None, total=None)
     types = MergedTypes(blocks, tmp_path / "counts", shares=shares, folder=tmp_path / "scratch", clock=clock)
 
-    chunks = list(types.chunks())
+    chunks = list(types.chunks(clock))
     words = [word.decode() for chunk in chunks for word in chunk.words]
     expected = Counter(word for text in texts for word in text.split())
     assert words == sorted(expected, key=lambda word: (-expected[word], word.encode()))

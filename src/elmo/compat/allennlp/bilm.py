@@ -15,7 +15,7 @@ from elmo.compat.allennlp.characters import ids_of_batch
 from elmo.compat.allennlp.files import read_bilm
 from elmo.compat.allennlp.statedict import is_allennlps, translated
 from elmo.compat.carried import CarriedState
-from elmo.compat.rows import characters_of, lengths_of, token_vectors
+from elmo.compat.rows import RowVectors, characters_of, lengths_of
 from elmo.embed.batches import BOUNDARIES
 from elmo.errors import ConfigError, InputError
 from elmo.model.bilm import BiLM
@@ -45,6 +45,7 @@ class _ElmoBiLm(nn.Module):
         self.bilm: BiLM = read_bilm(options_file, weight_file).requires_grad_(requires_grad)
         self.num_layers = self.bilm.config.layer_count
         self._characters = characters_of(self.bilm)
+        self._row_vectors = RowVectors(self.bilm)
         self._elmo_lstm = CarriedState()
         self._word_embedding: nn.Embedding | None = None
         self._unknown: int | None = None
@@ -69,7 +70,7 @@ class _ElmoBiLm(nn.Module):
         """Compute the vectors of `tokens`; from now on ids in `word_inputs` are places in it, 0 being padding."""
         rows = ids_of_batch([tokens], characters=self._characters)[0].to(self._device)  # [V, C]
         learns = any(parameter.requires_grad for parameter in self.bilm.parameters())
-        vectors = token_vectors(self.bilm, rows)  # [V, D]
+        vectors = self.bilm.tokens(rows)  # [V, D]
         self._word_embedding = nn.Embedding.from_pretrained(vectors, freeze=not learns, padding_idx=0)
         self._unknown = list(tokens).index(UNKNOWN) if UNKNOWN in tokens else None
 
@@ -81,8 +82,9 @@ class _ElmoBiLm(nn.Module):
                 "as batch_to_ids makes it"
             )
         learns = any(parameter.requires_grad for parameter in self.parameters())
+        words = None if word_inputs is None else word_inputs.to(self._device)
         with torch.set_grad_enabled(torch.is_grad_enabled() and learns):
-            x, lengths = self._vectors(inputs, word_inputs)
+            x, lengths = self._vectors(inputs.to(self._device), words)
             layers, after = self.bilm(x, lengths, self._elmo_lstm.start(self.bilm, len(x)))
         self._elmo_lstm.keep(after)
         mask = torch.arange(x.shape[1], device=x.device) < lengths[:, None]
@@ -90,26 +92,33 @@ class _ElmoBiLm(nn.Module):
 
     def _vectors(self, inputs: Tensor, word_inputs: Tensor | None) -> tuple[Tensor, Tensor]:
         """Token vectors with boundaries x: [N, T + 2, D], and lengths [N]."""
-        cache = self._word_embedding
-        words = word_inputs if cache is not None and word_inputs is not None else None
-        # One id outside the cache sends the whole batch to the characters. [AllenNLP _ElmoBiLm.forward]
-        if words is not None and cache is not None and not bool(((words >= 0) & (words < len(cache.weight))).all()):
-            words = None
+        words = self._cached(word_inputs)
         spelled = (inputs > 0).any(-1)  # [N, T]
         lengths = lengths_of(spelled if words is None else words > 0) + BOUNDARIES
         rows = self._between_boundaries(inputs, lengths)  # [N, T + 2, C]
         todo = torch.arange(rows.shape[1], device=rows.device) < lengths[:, None]  # [N, T + 2]
         x = self.bilm.settled_h.new_zeros(*rows.shape[:2], self.bilm.config.tokens.output_dim)
-        if words is not None and cache is not None:
+        if words is not None:
+            assert self._word_embedding is not None
             looked_up = words > 0
             if self._unknown is not None:
                 looked_up &= (words != self._unknown) | ~spelled
             inside = torch.zeros_like(todo)
             inside[:, 1:-1] = looked_up
-            x[inside] = cache(words[looked_up])
+            x[inside] = self._word_embedding(words[looked_up])
             todo &= ~inside
-        x[todo] = token_vectors(self.bilm, rows[todo])
+        x[todo] = self._row_vectors(rows[todo])
         return x, lengths
+
+    def _cached(self, word_inputs: Tensor | None) -> Tensor | None:
+        """`word_inputs` if the cache has them all; one id outside sends the whole batch to its characters.
+
+        [AllenNLP _ElmoBiLm.forward]
+        """
+        if self._word_embedding is None or word_inputs is None:
+            return None
+        outside = (word_inputs < 0) | (word_inputs >= self._word_embedding.num_embeddings)
+        return None if bool(outside.any()) else word_inputs
 
     def _between_boundaries(self, inputs: Tensor, lengths: Tensor) -> Tensor:
         N, T, C = inputs.shape

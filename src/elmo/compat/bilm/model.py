@@ -4,6 +4,7 @@ N sentences, T tokens, C characters in a row, L LSTM layers, D size of one direc
 """
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import torch
 from torch import Tensor
 
 from elmo.compat.carried import CarriedState
-from elmo.compat.rows import lengths_of, token_vectors
+from elmo.compat.rows import RowVectors, lengths_of, token_vectors
 from elmo.embed.batches import BOUNDARIES
 from elmo.errors import ConfigError, InputError
 from elmo.model.bilm import BiLM
@@ -49,6 +50,7 @@ class BidirectionalLanguageModel:
             Path(weight_file),
             None if use_character_inputs or embedding_weight_file is None else Path(embedding_weight_file),
         ).to("cuda" if torch.cuda.is_available() else "cpu")
+        self._vectors = RowVectors(self.bilm) if use_character_inputs else partial(token_vectors, self.bilm)
         self._state = CarriedState()
 
     def reset_states(self) -> None:
@@ -64,7 +66,7 @@ class BidirectionalLanguageModel:
         """
         rows = self._rows(np.asarray(ids))  # [N, T + 2, C]
         lengths = lengths_of((rows > 0).any(-1))  # [N]
-        flat = token_vectors(self.bilm, rows.reshape(-1, rows.shape[2]))
+        flat = self._vectors(rows.reshape(-1, rows.shape[2]))
         x = flat.reshape(*rows.shape[:2], flat.shape[1])  # [N, T + 2, D]
         layers, after = self.bilm(x, lengths, self._state.start(self.bilm, len(x)))
         self._state.keep(after)
@@ -103,7 +105,7 @@ class BidirectionalLanguageModel:
 
 def read_bilm(options: Path, weights: Path, embedding: Path | None = None) -> BiLM:
     """The biLM of bilm-tf's files; with `embedding`, one that reads word ids, whose vocabulary need not be known."""
-    words = None if embedding is None else bilmtf.count_words(embedding)
+    words = None if embedding is None else bilmtf.count_words(embedding, options=options)
     config = bilmtf.config_from_options(read_json(options), words=words, where=str(options))
     tensors = bilmtf.read_weights(weights, config, embedding=embedding)
     check_finite(tensors, where=str(weights))

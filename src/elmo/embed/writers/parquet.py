@@ -1,7 +1,6 @@
 """Parquet: one row a line; `tokens` and, for each token, a vector of fixed size. Needs the extra `parquet`."""
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,9 @@ import numpy as np
 from elmo.embed.rows import Row, Shape
 from elmo.errors import MissingExtraError
 
-ROWS_IN_GROUP = 1024
+# A row group ends at either bound; its description stays in memory until the file is closed.
+ROWS_IN_GROUP = 16_384
+BYTES_IN_GROUP = 32 << 20
 
 
 def write_parquet(rows: Iterable[Row], path: Path, shape: Shape) -> None:
@@ -59,8 +60,15 @@ def _vectors(arrow: Any, arrays: list[Any], vector: Any, shape: Shape) -> Any:
 
 
 def _groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    iterator = iter(rows)
-    while group := list(islice(iterator, ROWS_IN_GROUP)):
+    group: list[Row] = []
+    size = 0
+    for row in rows:
+        group.append(row)
+        size += row.vectors.nbytes
+        if len(group) == ROWS_IN_GROUP or size >= BYTES_IN_GROUP:
+            yield group
+            group, size = [], 0
+    if group:
         yield group
 
 

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from zlib import crc32
@@ -81,9 +82,7 @@ def number_words(
     texts: Iterable[str], sentences_of: SentencesOf, *, documents: Documents
 ) -> tuple[Block, list[SegmentFacts]]:
     """The block of some texts of whole lines, and the facts of each."""
-    number: defaultdict[str, int] = defaultdict()
-    number.default_factory = number.__len__  # a new word gets the next number
-    number["\n"] = SEPARATOR  # no word holds a line end
+    number: defaultdict[str, int] = defaultdict(count(SEPARATOR + 1).__next__)  # a new word gets the next number
     symbols = array("I")
     starts = array("I")
     segments = []
@@ -104,7 +103,7 @@ def number_words(
                 pending = True
         added = sentences - sentences_before
         segments.append(SegmentFacts(len(symbols) - symbols_before - added, added, pending))
-    return _in_buckets(list(number)[1:], np.frombuffer(symbols, dtype=np.uint32), starts), segments
+    return _in_buckets(list(number), np.frombuffer(symbols, dtype=np.uint32), starts), segments
 
 
 def _in_buckets(words: list[str], symbols: npt.NDArray[np.uint32], starts: "array[int]") -> Block:

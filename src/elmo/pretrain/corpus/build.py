@@ -10,7 +10,8 @@
 The store is a function of the text, the options and the seed: neither workers, blocks nor the memory limit show in it.
 
 Memory, for a billion words (6 GB of text, 1,430 blocks of 4 MiB, 45 M sentences, 20 M types), is far below 8 GB:
-- Reading: a worker holds one block, about 100 MB with the interpreter; the caller holds two blocks for each worker.
+- Reading: a worker holds one block and what the tokenizer remembers, about 200 MB with the interpreter; the caller
+  holds two blocks for each worker.
 - Splitting: 4 bytes a sentence and 8 a document, six such arrays at the worst: 0.2 GB, and 2.2 GB more if each sentence
   is a document of its own.
 - Merging: at most `memory_limit` (2 GiB) for the words joined at a time, 4 bytes a type (80 MB) for their numbers, and
@@ -161,7 +162,7 @@ def _write_store(
     clock = StageClock("merging", progress, total=len(shares) * len(blocks))
     types = MergedTypes(blocks, counts, shares=shares, folder=work.scratch, clock=clock)
     report, hashes = write_types(
-        types.chunks(),
+        types.chunks(StageClock("ordering", progress, total=types.count)),
         work.store,
         count=types.count,
         training_sentences=int(np.count_nonzero(~structure.heldout)),

@@ -10,7 +10,7 @@ import heapq
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import count, islice, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +55,7 @@ class MergedTypes:
         self._ranks = [np.zeros(size, dtype=np.int32) for size in self._sizes]
         self.count = sum(self._sizes)
 
-    def chunks(self) -> Iterator[TypesChunk]:
+    def chunks(self, clock: StageClock) -> Iterator[TypesChunk]:
         """The types in their final order, from type 1 on; remembers which number each one got."""
         merged = heapq.merge(*[self._read_share(share) for share in range(len(self._shares))])
         following = SEPARATOR + 1
@@ -68,6 +68,7 @@ class MergedTypes:
                 ranks[place[owner == share]] = number[owner == share]
             following += len(chunk)
             yield TypesChunk(list(words), -np.array(negated, dtype=np.int64))
+            clock.advance(done=following - 1, words=len(chunk))
 
     def lookups(self) -> Iterator[npt.NDArray[np.int32]]:
         """For each block in turn the type of each of its symbols: [W + 1]."""
@@ -89,8 +90,7 @@ class MergedTypes:
     def _join(self, share: int, clock: StageClock) -> int:
         """Number the words of one share over all blocks, and put them on disk in order. Returns how many they are."""
         first, last = self._shares[share]
-        number: defaultdict[bytes, int] = defaultdict()
-        number.default_factory = number.__len__
+        number: defaultdict[bytes, int] = defaultdict(count().__next__)
         totals = np.zeros(1024, dtype=np.int64)
         offset = 0  # of the block in the counts file
         with HashedFile(self._path(share, "numbers")) as numbers, open(self._counts, "rb") as counts:

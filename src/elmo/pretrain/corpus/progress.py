@@ -7,7 +7,7 @@ from typing import Literal, Never
 
 from tqdm import tqdm
 
-Stage = Literal["reading", "merging", "writing"]
+Stage = Literal["reading", "merging", "ordering", "writing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Progress:
 
     stage: Stage
     fraction: float | None  # of the stage; unknown when reading standard input
-    words: int  # read or written so far
+    words: int  # handled so far; when ordering, distinct ones
     seconds: float  # since the stage began
 
     @property

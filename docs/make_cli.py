@@ -1,0 +1,45 @@
+"""Writes docs/cli.md from the program's own --help: python docs/make_cli.py. A test says when the page is stale."""
+
+import contextlib
+import io
+import os
+from pathlib import Path
+
+from elmo.apps.cli import main
+
+PAGE = Path(__file__).with_name("cli.md")
+COMMANDS = [
+    ["embed"],
+    ["similar"],
+    ["info"],
+    ["verify"],
+    ["convert"],
+    ["vocab", "build"],
+    ["vocab", "check"],
+    ["corpus", "build"],
+    ["pretrain"],
+    ["finetune"],
+    ["perplexity"],
+    ["score"],
+]
+INTRODUCTION = """# Command line
+
+Made from `--help` by `docs/make_cli.py`. `-` is standard input or output. Errors are one line and exit with 2 for
+mistakes of the user's, 1 for failures; `elmo --debug COMMAND ...` shows the traceback.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    os.environ["COLUMNS"] = os.environ["TERMINAL_WIDTH"] = "100"
+    parts = [INTRODUCTION]
+    for command in COMMANDS:
+        with contextlib.redirect_stdout(io.StringIO()) as output:
+            main([*command, "--help"])
+        text = "\n".join(line.rstrip() for line in output.getvalue().strip().splitlines())
+        parts.append(f"## elmo {' '.join(command)}\n\n```console\n{text}\n```\n")
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
