@@ -9,6 +9,7 @@ failure, printed with its number; the same number and seed make the same input a
 import argparse
 import copy
 import json
+import math
 import multiprocessing
 import random
 import sys
@@ -313,7 +314,7 @@ def main(argv: list[str] | None = None) -> int:
     failures: list[str] = []
     began = time.monotonic()
     while start < stop:
-        current, outcomes = context.Array("d", [start, time.monotonic() + 60]), context.SimpleQueue()
+        current, outcomes = context.Array("d", [start, math.inf]), context.SimpleQueue()
         process = context.Process(target=_work, args=(options.seed, start, stop, current, outcomes))
         process.start()
         while process.is_alive() or not outcomes.empty():

@@ -11,12 +11,6 @@ import numpy
 import torch
 
 
-def seconds_of(function):
-    start = time.perf_counter()
-    function()
-    return time.perf_counter() - start
-
-
 def main():
     folder, sentences_file, threads, vectors_file = sys.argv[1:]
     torch.set_num_threads(int(threads))
@@ -27,24 +21,27 @@ def main():
 
     elmo = module.Elmo(files[0], files[1], 1, dropout=0.0).eval()
 
-    def run_module():
-        for n in range(0, len(work["many"]), work["module_batch"]):
-            elmo(module.batch_to_ids(work["many"][n : n + work["module_batch"]]))
+    def run_module(sentences):
+        for n in range(0, len(sentences), work["module_batch"]):
+            elmo(module.batch_to_ids(sentences[n : n + work["module_batch"]]))
 
-    runs = {"Elmo module": run_module}
+    runs = {"Elmo module": (run_module, work["many"])}
     try:
         from allennlp.commands.elmo import ElmoEmbedder
     except ImportError:  # gone since AllenNLP 1.0
         pass
     else:
         embedder = ElmoEmbedder(*files)
-        numpy.savez(vectors_file, *[embedder.embed_sentence(sentence) for sentence in work["few"][:8]])
-        runs["one by one"] = lambda: [embedder.embed_sentence(sentence) for sentence in work["few"]]
-        runs["in batches"] = lambda: list(embedder.embed_sentences(work["many"], work["batch"]))
+        numpy.savez(vectors_file, *[embedder.embed_sentence(s) for s in work["few"][: work["warm_up"]]])
+        runs["one by one"] = (lambda sentences: [embedder.embed_sentence(s) for s in sentences], work["few"])
+        runs["in batches"] = (lambda sentences: list(embedder.embed_sentences(sentences, work["batch"])), work["many"])
+    seconds = {}
     with torch.no_grad():
-        for function in runs.values():
-            function()
-        seconds = {name: seconds_of(function) for name, function in runs.items()}
+        for name, (function, sentences) in runs.items():
+            function(sentences[: work["warm_up"]])
+            start = time.perf_counter()
+            function(sentences)
+            seconds[name] = time.perf_counter() - start
     print(json.dumps({"seconds": seconds, "torch": torch.__version__}))
 
 

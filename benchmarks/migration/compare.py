@@ -23,7 +23,10 @@ from typing import Any
 
 SIZES = {"small": (1024, 128, 1), "medium": (2048, 256, 1), "original": (4096, 512, 2)}  # cell, projection, highways
 FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
-FEW, MANY, BATCH, MODULE_BATCH = 24, 128, 64, 32
+FEW, MANY, BATCH, MODULE_BATCH, WARM_UP = 16, 128, 64, 32, 4
+
+
+Sentences = list[list[str]]
 
 
 def main() -> None:
@@ -73,7 +76,8 @@ def make_work() -> dict[str, object]:
     words = ["".join(chance.choices("abcdefghijklmnoprstuvwyz", k=chance.randint(1, 11))) for _ in range(20_000)]
     shares = [1 / (n + 1) for n in range(len(words))]
     sentences = [chance.choices(words, shares, k=chance.randint(4, 40)) for _ in range(MANY)]
-    return {"many": sentences, "few": sentences[:FEW], "batch": BATCH, "module_batch": MODULE_BATCH}
+    sizes = {"batch": BATCH, "module_batch": MODULE_BATCH, "warm_up": WARM_UP}
+    return {"many": sentences, "few": sentences[:FEW], **sizes}
 
 
 def write_model(path: Path, *, size: str) -> None:
@@ -117,35 +121,39 @@ def work(arguments: argparse.Namespace) -> None:
 
     model, work_file, threads, vectors_file = arguments.worker
     torch.set_num_threads(int(threads))
-    sentences = json.loads(Path(work_file).read_text("utf-8"))
-    few, many = sentences["few"], sentences["many"]
-    batches = [many[n : n + MODULE_BATCH] for n in range(0, len(many), MODULE_BATCH)]
+    given = json.loads(Path(work_file).read_text("utf-8"))
+    few, many = given["few"], given["many"]
     files = (f"{model}/options.json", f"{model}/weights.hdf5")
     shim, new = ElmoEmbedder(*files), elmo.load(model, device="cpu")
     shim_module, new_module = Elmo(*files, 1, dropout=0.0).eval(), elmo.Elmo.from_pretrained(model, dropout=0.0).eval()
-    np.savez(vectors_file, *[shim.embed_sentence(sentence) for sentence in few[:8]])
-    runs: dict[str, Callable[[], object]] = {
-        "shim/one by one": lambda: [shim.embed_sentence(s) for s in few],
-        "shim/in batches": lambda: list(shim.embed_sentences(many, BATCH)),
-        "shim/Elmo module": lambda: [shim_module(batch_to_ids(batch)) for batch in batches],
-        "new/one by one": lambda: [new.encode([s], layers="all") for s in few],
-        "new/in batches": lambda: new.encode(many, layers="all", batch_size=BATCH, show_progress_bar=False),
-        "new/Elmo module": lambda: [new_module(batch) for batch in batches],
+    np.savez(vectors_file, *[shim.embed_sentence(sentence) for sentence in few[:WARM_UP]])
+    runs: dict[str, tuple[Callable[[Sentences], object], Sentences]] = {
+        "shim/one by one": (lambda work: [shim.embed_sentence(s) for s in work], few),
+        "shim/in batches": (lambda work: list(shim.embed_sentences(work, BATCH)), many),
+        "shim/Elmo module": (lambda work: [shim_module(batch_to_ids(batch)) for batch in batches(work)], many),
+        "new/one by one": (lambda work: [new.encode([s], layers="all") for s in work], few),
+        "new/in batches": (lambda work: new.encode(work, layers="all", batch_size=BATCH), many),
+        "new/Elmo module": (lambda work: [new_module(batch) for batch in batches(work)], many),
     }
+    seconds = {}
     with torch.no_grad():
-        for function in runs.values():
-            function()
-        # As in a first run over a text, the vectors of words are not known yet.
-        new.cache.clear()
-        new_module._cache.clear()
-        seconds = {}
-        for name, function in runs.items():
-            if name == "new/in batches":
-                new.cache.clear()
+        for name, (function, sentences) in runs.items():
+            function(sentences[:WARM_UP])
+            forget(shim.elmo_bilm._row_vectors, shim_module._elmo_lstm._row_vectors, new.cache, new_module._cache)
             start = time.perf_counter()
-            function()
+            function(sentences)
             seconds[name] = time.perf_counter() - start
     print(json.dumps({"seconds": seconds, "torch": torch.__version__}))
+
+
+def batches(sentences: Sentences) -> list[Sentences]:
+    return [sentences[n : n + MODULE_BATCH] for n in range(0, len(sentences), MODULE_BATCH)]
+
+
+def forget(*memories: Any) -> None:
+    """As in a first run over a text, the vectors of words are not known yet."""
+    for memory in memories:
+        getattr(memory, "_cache", memory).clear()
 
 
 def difference(ours: Path, theirs: Path) -> float | None:
@@ -158,7 +166,7 @@ def difference(ours: Path, theirs: Path) -> float | None:
 
 
 def report(arguments: argparse.Namespace, ours: Side, theirs: Side, apart: float | None) -> None:
-    print(f"{time.strftime('%Y-%m-%d')}, {machine()}, {arguments.threads} threads, size {arguments.size}, ", end="")
+    print(f"{time.strftime('%Y-%m-%d')}, {machine()}, threads: {arguments.threads}, size {arguments.size}, ", end="")
     print(f"torch {ours.torch} (AllenNLP's: {theirs.torch}), least of {arguments.rounds} rounds (most)\n")
     print("| work | AllenNLP | `compat.allennlp` | `elmo` |")
     print("|---|---|---|---|")

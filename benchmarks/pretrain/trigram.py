@@ -1,5 +1,5 @@
-"""An interpolated Kneser-Ney trigram model (NLTK) over a corpus store: held-out perplexity on the same split, vocabulary
-and symbols as ours, in both directions. Used by `beats_trigram.py`.
+"""An interpolated Kneser-Ney trigram model (NLTK) over a corpus store: held-out perplexity on the same split,
+vocabulary and symbols as ours, in both directions. Used by `beats_trigram.py`.
 """
 
 import math
@@ -49,7 +49,11 @@ def trigram_loss(store: CorpusStore, *, backward: bool) -> float:
         padded = [BEGIN] * (ORDER - 1) + sentence
         counter.update(
             [
-                [tuple(padded[end - n + 1 : end + 1]) for end in range(ORDER - 1, len(padded)) for n in range(1, ORDER + 1)]
+                [
+                    tuple(padded[end - n + 1 : end + 1])
+                    for end in range(ORDER - 1, len(padded))
+                    for n in range(1, ORDER + 1)
+                ]
             ]
         )
     estimator = FastKneserNey(counter)

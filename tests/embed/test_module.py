@@ -186,3 +186,18 @@ def test_impossible_character_ids_are_refused(model_directory: Path) -> None:
     gap[0, 1] = 0
     with pytest.raises(InputError, match="behind a row of zeros"):
         elmo(gap)
+
+
+def test_no_sentences_give_empty_tensors(model_directory: Path) -> None:
+    output = make(model_directory).eval()([])
+    assert output.representations[0].shape == (0, 0, 16)
+    assert output.mask.shape == (0, 0)
+
+
+def test_words_met_in_inference_mode_are_known_outside_of_it(model_directory: Path) -> None:
+    elmo = make(model_directory).eval()
+    with torch.inference_mode():
+        elmo([["one", "two"]])
+    first = elmo([["two", "three"]]).representations[0]
+    torch.testing.assert_close(first, make(model_directory).eval()([["two", "three"]]).representations[0])
+    first.sum().backward()

@@ -5,6 +5,7 @@ import torch
 
 import elmo.pretrain.trainer as trainer_module
 from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.corpus.store import CorpusStore
 from elmo.pretrain.distributed import World
 from elmo.pretrain.head import SampledConfig
 from elmo.pretrain.optimizers import AdagradConfig, AdamConfig
@@ -14,7 +15,8 @@ from elmo.pretrain.trainer import Trainer, new_model
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]
 
 
-def make(store, config: TrainConfig) -> Trainer:
+def make(folder, config: TrainConfig) -> Trainer:
+    store = CorpusStore.open(folder)
     plan = make_plan(config, symbols=len(store.train_tokens), vocabulary=len(store.vocabulary))
     model = new_model(config.replace(batch=plan.batch), vocabulary=len(store.vocabulary))
     return Trainer(store, config, plan, model=model, world=World(), device=torch.device("cuda"))

@@ -27,6 +27,7 @@ def test_the_papers_recipe_has_the_papers_numbers():
     assert config.optimizer == AdagradConfig(rate=0.2, initial_accumulator=1.0)
     assert (config.batch, config.window, config.epochs, config.dropout) == (3 * 128, 20, 10, 0.1)
     assert (config.loss_sum, config.clip, config.loss.samples) == ("window", 10.0, 8192)
+    assert config.reset == 0
     assert config.architecture == model_of_size("original")
 
 
@@ -90,6 +91,7 @@ def test_an_unknown_recipe_names_the_known_ones():
         {"epochs": 0.0},
         {"steps": 0},
         {"dropout": 1.0},
+        {"reset": 1.5},
         {"clip": 0.0},
         {"accumulate": 0},
         {"keep": 0},

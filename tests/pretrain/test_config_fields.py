@@ -31,6 +31,7 @@ SEEN_IN_A_RUN: dict[str, Any] = {
     "batch": 8,
     "window": 6,
     "order": "document",
+    "reset": (0.0, {"window": 12, "steps": 6}),
     "steps": 2,
     "loss": FullConfig(),
     "loss_sum": ("window", {"clip": None, "optimizer": AdagradConfig()}),

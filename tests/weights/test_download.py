@@ -106,6 +106,19 @@ def test_a_file_that_is_not_the_one_first_seen_is_refused(tmp_path):
             fetch(_file(url), tmp_path)
 
 
+@pytest.mark.parametrize("name", ["weights.hdf5", "options.json", "209.zip"])
+def test_a_web_page_in_place_of_the_file_is_not_kept(name, tmp_path):
+    with serving(Behaviour(b"<html>please log in</html>")) as url, pytest.raises(WeightsError, match="a web page"):
+        fetch(RemoteFile(name=name, urls=(url,)), tmp_path)
+    assert _names(tmp_path) == [f"{name}.wrong"]
+
+
+def test_a_cache_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(WeightsError, match="set ELMO_CACHE to another folder"):
+        fetch(_file("http://127.0.0.1:9/file.bin"), tmp_path / "file" / "inside")
+
+
 def test_a_file_put_there_by_hand_is_taken_and_checked(tmp_path):
     (tmp_path / "file.bin").write_bytes(CONTENT)
     assert fetch(_file("http://127.0.0.1:9/file.bin"), tmp_path, offline=True).read_bytes() == CONTENT

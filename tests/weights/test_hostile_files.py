@@ -343,7 +343,13 @@ def test_json_made_to_harm_is_refused(content, message, kind, checkpoint, native
 
 def test_an_architecture_cannot_ask_for_more_than_any_model_needs(native):
     values = json.loads((native / "config.json").read_text(encoding="utf-8"))
-    for key, value in (("layers", 10**9), ("cell_dim", 10**18), ("input_dim", 10**15), ("projection_dim", 10**15)):
+    for key, value in (
+        ("cell_clip", 1e300),
+        ("layers", 10**9),
+        ("cell_dim", 10**18),
+        ("input_dim", 10**15),
+        ("projection_dim", 10**15),
+    ):
         changed = json.loads(json.dumps(values))
         changed["architecture"]["lstm"][key] = value
         if key in ("input_dim", "projection_dim"):
@@ -518,6 +524,12 @@ def test_a_size_that_is_a_lie_is_found_out(checkpoint, tmp_path):
     path.write_bytes(raw)
     with refused("model.hdf5", naming=path):
         read_model(path)
+
+
+def test_a_file_without_a_name_is_passed_over(checkpoint, tmp_path):
+    path = _pack(tmp_path / "1.zip", _nlpl(checkpoint) | {"Qx.txt": b"", "a/": b""})
+    path.write_bytes(path.read_bytes().replace(b"Qx.txt", b"\0x.txt"))
+    assert read_model(path).sha256 == make_model().sha256
 
 
 def test_an_archive_with_too_many_files_is_refused(checkpoint, tmp_path):

@@ -20,7 +20,7 @@ def contextualize(
 ) -> tuple[Tensor, Tensor, State]:
     """Sentences of tokens -> layers [L + 1, N, T, R * D] with their boundaries, lengths [N], and the state after."""
     device = boundaries.device
-    lengths = torch.tensor([len(s) + BOUNDARIES for s in sentences])
+    lengths = torch.tensor([len(s) + BOUNDARIES for s in sentences], dtype=torch.long)
     T = int(lengths.max()) if len(lengths) else BOUNDARIES
     flat = vectors([word for s in sentences for word in s])  # [words, D]
     x = boundaries.new_zeros(len(sentences), T, boundaries.shape[1])  # [N, T, D]

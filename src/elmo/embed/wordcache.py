@@ -56,16 +56,19 @@ class WordCache:
         overflow = used + len(words) - self._capacity
         free = [self._slots.pop(word) for word in list(self._slots)[: max(0, overflow)]]
         free += range(used, used + len(words) - len(free))
-        self._grow(max(free) + 1, like=vectors)
-        assert self._table is not None
-        self._table[torch.tensor(free, device=vectors.device)] = vectors
+        # The table outlives the call: made in inference mode, it could not be written outside of it.
+        with torch.inference_mode(False), torch.no_grad():
+            self._grow(max(free) + 1, like=vectors)
+            assert self._table is not None
+            self._table[torch.tensor(free, device=vectors.device)] = vectors
         self._slots.update(zip(words, free, strict=True))
 
     def _grow(self, rows: int, *, like: Tensor) -> None:
         have = 0 if self._table is None else len(self._table)
         if rows <= have:
             return
-        table = like.new_empty(min(self._capacity, max(rows, 2 * have, 1024)), like.shape[1])
+        capacity = min(self._capacity, max(rows, 2 * have, 1024))
+        table = torch.empty(capacity, like.shape[1], dtype=like.dtype, device=like.device)
         if self._table is not None:
             table[:have] = self._table
         self._table = table

@@ -72,7 +72,8 @@ class CapturedStep:
     def _record(self) -> torch.cuda.CUDAGraph:
         graph = torch.cuda.CUDAGraph()
         graph.register_generator_state(self._dropout)
-        with torch.cuda.graph(graph, stream=self._stream):
+        # The thread that fetches ahead may pin memory meanwhile; that is none of this stream's business.
+        with torch.cuda.graph(graph, stream=self._stream, capture_error_mode="thread_local"):
             self._result = self._body(self._inputs, self.state, self._rate)
             self.set_state(self._result.state)
         return graph

@@ -34,6 +34,9 @@ class TrainConfig:
     batch: int | None = None
     window: int = 20
     order: Order = "sentence"
+    # Where a row's window begins with a sentence, the chance that its state is set to zero. Without it a model knows no
+    # beginning but its own past: it may take hundreds of words to find its feet after any other.
+    reset: float = 0.5
     epochs: float = 10.0
     steps: int | None = None  # instead of epochs
     # The objective.
@@ -70,6 +73,8 @@ class TrainConfig:
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise ConfigError(f"{name} is {value}; it must be above 0")
+        if not 0 <= self.reset <= 1:
+            raise ConfigError(f"reset is {self.reset}; it must be 0 to 1")
         if not 0 <= self.dropout < 1:
             raise ConfigError(f"dropout is {self.dropout}; it must be 0 or more and below 1")
         if self.seed < 0:

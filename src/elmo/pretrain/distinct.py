@@ -30,7 +30,7 @@ def distinct_rows_within(capacity: int, *, table_rows: int) -> Distinct:
         present.scatter_(0, rows.flatten(), torch.ones_like(rows.flatten(), dtype=torch.int32))
         place = present.cumsum(0) - 1  # [Y]
         # Rows that are absent all write to one place behind the end.
-        slot = torch.where(present == 1, place, capacity).clamp_(max=capacity)
+        slot = place.masked_fill(present == 0, capacity).clamp_(max=capacity)
         distinct = torch.zeros(capacity + 1, dtype=torch.int64, device=device)
         distinct.scatter_(0, slot, torch.arange(table_rows, device=device))
         return distinct[:capacity], place[rows]

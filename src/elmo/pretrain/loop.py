@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 import torch
+from torch import Tensor
 
 from elmo.errors import ElmoError, ResumeError
 from elmo.pretrain.card import training_card
@@ -26,11 +27,11 @@ from elmo.pretrain.curves import draw_curves
 from elmo.pretrain.distributed import join_world
 from elmo.pretrain.guard import Verdict
 from elmo.pretrain.languagemodel import LanguageModel
+from elmo.pretrain.memory import estimate_memory, free_memory
 from elmo.pretrain.perplexity import Perplexity
-from elmo.pretrain.plan import make_plan
+from elmo.pretrain.plan import Plan, make_plan
 from elmo.pretrain.progress import Evaluation, Progress, continued_config, corpus_identity
 from elmo.pretrain.reports import Reports
-from elmo.pretrain.step import StepResult
 from elmo.pretrain.stopping import Reason, StopRequest
 from elmo.pretrain.trainer import Trainer, new_model
 from elmo.weights.native import write_native
@@ -87,6 +88,8 @@ def pretrain(
         vocabulary = len(opened.vocabulary)
         plan = make_plan(config, symbols=len(opened.train_tokens), vocabulary=vocabulary, world=world.size)
         config = config.replace(batch=plan.batch)
+        if world.is_first:
+            _tell_memory(config, plan, opened, world=world.size, device=chosen)
         model = model or new_model(config, vocabulary=vocabulary)
         trainer = Trainer(opened, config, plan, model=model, world=world, device=chosen)
         progress = Progress()
@@ -99,6 +102,27 @@ def pretrain(
         )
         with reports, StopRequest(time_limit=time_limit) as stop:
             return _Loop(run, trainer, progress, reports, stop).go()
+
+
+def _tell_memory(config: TrainConfig, plan: Plan, store: CorpusStore, *, world: int, device: torch.device) -> None:
+    estimate = estimate_memory(
+        config,
+        plan,
+        vocabulary=len(store.vocabulary),
+        types=store.types,
+        symbols=len(store.train_tokens),
+        world=world,
+    )
+    free = free_memory(device)
+    parts = ", ".join(f"{name} {size / 1e9:.2f}" for name, size in vars(estimate).items())
+    logger.info("memory needed: about %.1f GB (%s)", estimate.total / 1e9, parts)
+    if free is not None and estimate.total > free:
+        logger.warning(
+            "the training needs about %.1f GB and there are %.1f; a smaller batch, or accumulate = %d, needs less",
+            estimate.total / 1e9,
+            free / 1e9,
+            2 * config.accumulate,
+        )
 
 
 def _find_saved(run: Path, *, resume: bool) -> Checkpoint | None:
@@ -116,7 +140,7 @@ class _Loop:
     def __init__(self, run: Path, trainer: Trainer, progress: Progress, reports: Reports, stop: StopRequest) -> None:
         self.run, self.trainer, self.progress, self.reports, self.stop = run, trainer, progress, reports, stop
         self.config, self.plan, self.world = trainer.config, trainer.plan, trainer.world
-        self.pending: list[StepResult] = []
+        self.pending: list[tuple[Tensor, Tensor, Tensor]] = []  # losses, norm, bad: not the states, which are large
         self.saving_seconds = 0.0
         self.last_saved = self.mark = time.monotonic()
 
@@ -147,7 +171,8 @@ class _Loop:
 
     def _step(self) -> None:
         progress = self.progress
-        self.pending.append(self.trainer.step(progress.step, rate_factor=progress.rate_factor))
+        result = self.trainer.step(progress.step, rate_factor=progress.rate_factor)
+        self.pending.append((result.losses, result.norm, result.bad))
         progress.step += 1
         progress.symbols += self.plan.batch * self.config.window
 
@@ -163,9 +188,7 @@ class _Loop:
         """Read what the last steps have told; the device is waited for here and nowhere else."""
         progress, results = self.progress, self.pending
         self.pending = []
-        losses = torch.stack([result.losses for result in results]).tolist()  # [steps][R]
-        bad = torch.stack([result.bad for result in results]).tolist()
-        norms = torch.stack([result.norm for result in results]).tolist()
+        losses, norms, bad = (torch.stack(column).tolist() for column in zip(*results, strict=True))
         elapsed = time.monotonic() - self.mark
         self.mark += elapsed
         progress.seconds += elapsed
@@ -192,7 +215,10 @@ class _Loop:
         """Measure the held-out perplexity; whether it is the best so far."""
         if not len(self.trainer.store.heldout_tokens):
             return False
-        measured = self.trainer.evaluate(symbols=self.config.evaluate_symbols) if self.world.is_first else None
+        measured = None
+        if self.world.is_first:
+            # Goes on from the states of the training: a young model is lost in any other.
+            measured = self.trainer.evaluate(symbols=self.config.evaluate_symbols, start=self.trainer.state)
         perplexity = self.world.say(measured)
         assert perplexity is not None
         evaluation = Evaluation(step=self.progress.step, perplexity=perplexity)

@@ -6,7 +6,10 @@ distinct words in a step taken from measured text; the whole is meant to be righ
 
 import itertools
 import math
+import os
 from dataclasses import dataclass
+
+import torch
 
 from elmo.model.bilm import BiLMConfig
 from elmo.model.charcnn import CharCNNConfig
@@ -60,7 +63,7 @@ def estimate_memory(
         characters=FLOAT * _character_numbers(model, distinct_words(positions, types)),
         # Four gates before and after their functions, the cell before and after its clip and its tanh, outputs.
         lstm=FLOAT * positions * model.lstm.layers * (12 * model.lstm.cell_dim + 6 * P),
-        softmax=FLOAT * (3 * logits + 2 * positions * P),
+        softmax=FLOAT * (4 * logits + 2 * positions * P),
         corpus=types * 108 + (laid_out if laid_out <= MEMORY_BUDGET else 0),
     )
 
@@ -68,6 +71,16 @@ def estimate_memory(
 def distinct_words(positions: int, types: int) -> int:
     """About how many different words a step has."""
     return min(types, positions, int(DISTINCT_FACTOR * positions**DISTINCT_POWER))
+
+
+def free_memory(device: torch.device) -> int | None:
+    """Bytes that are free on a GPU, or that the machine has; None where the system does not say."""
+    if device.type == "cuda":
+        return int(torch.cuda.mem_get_info(device)[0])
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None
 
 
 def _head_size(config: TrainConfig, vocabulary: int, size: int) -> int:

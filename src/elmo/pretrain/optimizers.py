@@ -34,7 +34,7 @@ class AdamConfig:
     rate: float = 1.2e-3
     beta1: float = 0.9
     beta2: float = 0.99
-    epsilon: float = 1e-8
+    epsilon: float = 1e-6
     weight_decay: float = 0.0
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class Adagrad:
     @torch.no_grad()
     def update(self, rate: float | Tensor, bad: Tensor) -> None:
         # 0 * inf is not a number, so bad gradients are replaced, not multiplied away.
-        gradients = [torch.where(bad.bool(), 0, _gradient(p)) for p in self._parameters.values()]
+        gradients = [_gradient(p).masked_fill(bad.bool(), 0) for p in self._parameters.values()]
         accumulators, parameters = list(self._accumulators.values()), list[Tensor](self._parameters.values())
         torch._foreach_addcmul_(accumulators, gradients, gradients)
         steps = torch._foreach_div(gradients, torch._foreach_sqrt(accumulators))

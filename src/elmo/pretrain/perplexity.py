@@ -58,10 +58,12 @@ def measure_perplexity(
     *,
     state: StateMode = "carry",
     symbols: int | None = None,
+    start: State | None = None,
 ) -> Perplexity:
     """Of a split of a corpus store, or of about `symbols` symbols spread over it.
 
-    `carry` reads a continuous text as in training; `settled` and `zero` start each sentence from that state.
+    `carry` reads a continuous text as in training, in some rows that begin with zero or with the rows of `start`;
+    `settled` and `zero` start each sentence from that state.
     """
     tokens, sentences = part_of(tokens, sentences, symbols=symbols)
     if len(tokens) == 0:
@@ -72,7 +74,7 @@ def measure_perplexity(
     )
     sums = torch.zeros(R, dtype=torch.float64)
     for reading in readings:
-        losses = reading_losses(model, table, reading, state=state)
+        losses = reading_losses(model, table, reading, state=state, start=start)
         sums += losses.double().sum((1, 2)).cpu()
     return summarize(sums / len(tokens), table, tokens, state=state)
 
@@ -108,14 +110,16 @@ def store_perplexity(
 
 
 @torch.no_grad()
-def reading_losses(model: LanguageModel, table: TypeTable, reading: Reading, *, state: StateMode) -> Tensor:
+def reading_losses(
+    model: LanguageModel, table: TypeTable, reading: Reading, *, state: StateMode, start: State | None = None
+) -> Tensor:
     """The exact loss of each position [R, T, B]; zero where there is nothing."""
     device = table.rows.device
     targets = table.target_ids(torch.from_numpy(reading.targets).to(device))  # [R, T, B]
     alive = torch.from_numpy(reading.alive).to(device)  # [T, B]
     losses = torch.zeros(targets.shape, device=device)
-    for start, hidden in hidden_windows(model, table, reading, state=state):
-        own = slice(start, start + hidden.shape[1])
+    for first, hidden in hidden_windows(model, table, reading, state=state, start=start):
+        own = slice(first, first + hidden.shape[1])
         flat = model.head.losses(hidden.reshape(-1, hidden.shape[-1]), targets[:, own].reshape(-1))
         losses[:, own] = flat.view(targets[:, own].shape)
     return losses * alive
@@ -123,16 +127,20 @@ def reading_losses(model: LanguageModel, table: TypeTable, reading: Reading, *, 
 
 @torch.no_grad()
 def hidden_windows(
-    model: LanguageModel, table: TypeTable, reading: Reading, *, state: StateMode
+    model: LanguageModel, table: TypeTable, reading: Reading, *, state: StateMode, start: State | None = None
 ) -> Iterator[tuple[int, Tensor]]:
     """What the softmax reads, window by window: the first step of each, and [R, window, B, P]."""
     rows = table.input_rows(torch.from_numpy(reading.inputs).to(table.rows.device))  # [R, T, B]
     distinct, inverse = torch.unique(rows, return_inverse=True)
     vectors = model.bilm.tokens(table.rows[distinct])  # [U, D]
-    carried = start_state(model, rows.shape[2], mode=state)
-    for start in range(0, rows.shape[1], WINDOW):
-        outputs, carried = model.bilm.lstm(F.embedding(inverse[:, start : start + WINDOW], vectors), carried)
-        yield start, outputs[-1]
+    B = rows.shape[2]
+    if start is None:
+        carried = start_state(model, B, mode=state)
+    else:
+        carried = start.rows(torch.arange(B, device=start.h.device) % start.h.shape[2])
+    for first in range(0, rows.shape[1], WINDOW):
+        outputs, carried = model.bilm.lstm(F.embedding(inverse[:, first : first + WINDOW], vectors), carried)
+        yield first, outputs[-1]
 
 
 def start_state(model: LanguageModel, rows: int, *, mode: StateMode) -> State:

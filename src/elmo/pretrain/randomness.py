@@ -5,8 +5,8 @@ from typing import Literal
 import numpy as np
 import torch
 
-Purpose = Literal["weights", "negatives", "dropout"]
-PURPOSES: dict[str, int] = {"weights": 0, "negatives": 1, "dropout": 2}
+Purpose = Literal["weights", "negatives", "dropout", "reset"]
+PURPOSES: dict[str, int] = {"weights": 0, "negatives": 1, "dropout": 2, "reset": 3}
 
 
 def generator_for(

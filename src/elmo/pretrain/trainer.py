@@ -1,5 +1,6 @@
 """The trainer: model, optimizer, data and states of one process, put together; `step` advances them by one batch."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -33,7 +34,7 @@ from elmo.pretrain.prefetch import Prefetch
 from elmo.pretrain.randomness import generator_for, seed_for
 from elmo.pretrain.schedule import rate_share
 from elmo.pretrain.step import StepOptions, StepResult, train_step
-from elmo.pretrain.streams import Streams, rows_of_rank
+from elmo.pretrain.streams import SEPARATOR, Streams, rows_of_rank
 from elmo.pretrain.typetable import make_type_table
 from elmo.weights.loaded import LoadedModel, Softmax
 from elmo.weights.native import read_native
@@ -90,6 +91,10 @@ class Trainer:
     def step(self, step: int, *, rate_factor: float = 1.0) -> StepResult:
         """Train on the batch of a step. The answer's tensors stay on the device."""
         ready = self.prefetch.take(step)
+        if ready.kept is not None:
+            kept = ready.kept.to(self.device, non_blocking=True)
+            self.state.h.mul_(kept)
+            self.state.c.mul_(kept)
         rate = self.rate(step) * rate_factor
         seed = seed_for("dropout", seed=self.config.seed, step=step, rank=self.world.rank)
         if self.captured is None:
@@ -135,9 +140,21 @@ class Trainer:
         if self.plan.samples is not None:
             generator = generator_for("negatives", seed=self.config.seed, step=step)
             tensors.append(draw_log_uniform(self.plan.samples, len(self.store.vocabulary), generator=generator).ids)
+        kept = self._kept_rows(step, torch.from_numpy(symbols[:, 0] == SEPARATOR))
         if self.device.type == "cuda":
             tensors = [tensor.pin_memory() for tensor in tensors]
-        return _Ready(tuple(tensors), _count_distinct(symbols, len(self.table.rows)) if self.capacity else 0)
+            kept = None if kept is None else kept.pin_memory()
+        return _Ready(tuple(tensors), _count_distinct(symbols, len(self.table.rows)) if self.capacity else 0, kept)
+
+    def _kept_rows(self, step: int, at_start: Tensor) -> Tensor | None:
+        """0 where a row's state is reset, which happens only at the start of a sentence [R, B]; None: nowhere."""
+        if self.config.reset == 0:
+            return None
+        generator = generator_for("reset", seed=self.config.seed, step=step)
+        # Drawn for all rows, whoever has them, so that the number of processes changes nothing.
+        chance = torch.rand(len(at_start), self.plan.batch, generator=generator)[:, self.rows]
+        reset = at_start & (chance < self.config.reset)
+        return (~reset).float()[:, :, None] if reset.any() else None  # [R, B, 1]
 
     def _make_capacity(self) -> int:
         """Places for distinct rows in a captured step: a quarter more than batches of all over the epoch have."""
@@ -146,14 +163,16 @@ class Trainer:
             _count_distinct(self.streams.batch(int(window), self.rows).inputs, len(self.table.rows))
             for window in chosen
         )
-        return -(-most * 5 // 4 // 256 + 1) * 256
+        return math.ceil(most * 1.25 / 256) * 256
 
     def rate(self, step: int) -> float:
         """The learning rate of a step."""
         return self.config.optimizer.rate * rate_share(step, self.plan.steps, self.config.schedule)
 
-    def evaluate(self, *, state: StateMode = "carry", symbols: int | None = None) -> Perplexity:
-        """The held-out perplexity."""
+    def evaluate(
+        self, *, state: StateMode = "carry", symbols: int | None = None, start: State | None = None
+    ) -> Perplexity:
+        """The held-out perplexity; see `measure_perplexity`."""
         return measure_perplexity(
             self.model,
             self.table,
@@ -161,6 +180,7 @@ class Trainer:
             self.store.heldout_sentences,
             state=state,
             symbols=symbols,
+            start=start,
         )
 
     def loaded_model(self) -> LoadedModel:
@@ -231,6 +251,7 @@ class _Ready(NamedTuple):
 
     tensors: tuple[Tensor, ...]
     distinct: int
+    kept: Tensor | None  # [R, B, 1], 0 where a row's state is reset
 
 
 def _count_distinct(symbols: npt.NDArray[np.int32], table_rows: int) -> int:

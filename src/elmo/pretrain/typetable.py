@@ -33,17 +33,17 @@ class TypeTable(NamedTuple):
         """Type ids [R, ...] -> numbers of rows [R, ...]."""
         rows = types.long()
         if len(rows) == 2:
-            backward = torch.where(rows[1] == SEPARATOR, len(self.rows) - 1, rows[1])
+            backward = rows[1].masked_fill(rows[1] == SEPARATOR, len(self.rows) - 1)
             rows = torch.stack([rows[0], backward])
         return rows
 
     def target_ids(self, types: Tensor) -> Tensor:
         """Type ids [R, ...] -> vocabulary ids [R, ...]."""
-        ids = self.targets[types.long()]
-        ends = torch.tensor([END_SENTENCE_ID, BEGIN_SENTENCE_ID], device=ids.device)[: len(ids)].view(
-            -1, *[1] * (ids.ndim - 1)
-        )
-        return torch.where(types == SEPARATOR, ends, ids)
+        ends = (END_SENTENCE_ID, BEGIN_SENTENCE_ID)[: len(types)]
+        each = [
+            self.targets[own.long()].masked_fill(own == SEPARATOR, end) for own, end in zip(types, ends, strict=True)
+        ]
+        return torch.stack(each)
 
 
 def make_type_table(

@@ -34,8 +34,9 @@ class Archive:
         self._archive = archive
         self._members: dict[str, list[zipfile.ZipInfo]] = {}
         for member in archive.infolist():
-            if not member.is_dir() and not member.filename.startswith("__MACOSX/"):
-                self._members.setdefault(member.filename.replace("\\", "/").rsplit("/", 1)[-1], []).append(member)
+            name = member.filename.replace("\\", "/")
+            if not name.startswith("__MACOSX/") and not name.endswith("/"):
+                self._members.setdefault(name.rsplit("/", 1)[-1], []).append(member)
 
     def __contains__(self, name: str) -> bool:
         return name in self._members

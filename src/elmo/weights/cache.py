@@ -52,8 +52,14 @@ def record_sha256(path: Path, sha256: str, *, source: str) -> None:
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock of `path` against other processes. It is freed by the system if this one dies."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path.with_name(f".{path.name}.lock"), "a+b") as file:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = open(path.with_name(f".{path.name}.lock"), "a+b")  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise WeightsError(
+            f"{path.parent}: cannot be used ({error.strerror}); set {VARIABLE} to another folder"
+        ) from None
+    with lock as file:
         told = False
         while not _try_lock(file):
             if not told:

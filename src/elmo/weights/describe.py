@@ -51,7 +51,8 @@ def _architecture(model: LoadedModel) -> dict[str, Any]:
     else:
         facts["words"] = tokens.words
     facts |= {
-        "encoder": f"{lstm.kind}, {lstm.layers} layers, {lstm.directions} directions",
+        "LSTM layers": lstm.layers,
+        "directions": f"{lstm.directions}, {lstm.kind}" if lstm.directions > 1 else 1,
         "cell": lstm.cell_dim,
         "projection": lstm.projection_dim or "none",
     }

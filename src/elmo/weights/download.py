@@ -30,6 +30,7 @@ PAUSE_SECONDS = 1.0  # before the second try; doubled for each further one
 TIMEOUT_SECONDS = 30
 BLOCK = 1 << 20
 MOST_BYTES = 32 << 30
+BEGINNINGS = {".hdf5": b"\x89HDF", ".json": b"{", ".zip": b"PK"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,11 +72,23 @@ def _check(file: RemoteFile, target: Path) -> None:
     """Compare the hash with the one known, or with the one that was seen first; then keep it."""
     wanted = file.sha256 or recorded_sha256(target)
     found = file_sha256(target)
+    fault = None
     if wanted is not None and found != wanted:
+        fault = f"its sha256 is {found}, but {wanted} is wanted"
+    elif not _begins_right(target):
+        fault = f"does not begin like a {target.suffix} file; did a web page come instead?"
+    if fault is not None:
         aside = target.with_name(f"{target.name}.wrong")
         os.replace(target, aside)
-        raise WeightsError(f"{target}: its sha256 is {found}, but {wanted} is wanted; it was set aside as {aside.name}")
+        raise WeightsError(f"{target}: {fault}; it was set aside as {aside.name}")
     record_sha256(target, found, source=file.urls[0] if file.urls else "put there by hand")
+
+
+def _begins_right(path: Path) -> bool:
+    """A network that wants a log-in answers with a page; its hash must not become the one that counts."""
+    with open(path, "rb") as file:
+        start = file.read(16).lstrip()
+    return start.startswith(BEGINNINGS.get(path.suffix, b""))
 
 
 def _download(file: RemoteFile, target: Path) -> None:

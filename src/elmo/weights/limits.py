@@ -8,6 +8,7 @@ from elmo.model.bilm import BiLMConfig
 
 MOST_FILTER_WIDTHS = 256
 MOST_DIM = 1 << 20
+MOST_CLIP = 60_000  # float16 ends at 65,504; published models clip at 3
 MOST = {"layers": 64, "highways": 64, "characters": 4096, "words": 1 << 28}  # what is not a dimension
 MOST_VALUES = 1 << 33  # 32 GiB in fp32; the largest published model has 94 million
 
@@ -23,8 +24,8 @@ def check_sizes(config: BiLMConfig, *, where: str) -> None:
                         f"{where}: {part}.filters has {len(value):,} widths, but at most {most} are read"
                     )
                 value = sum(count for _, count in value)
-            most = MOST.get(name, MOST_DIM)
-            if isinstance(value, int) and value > most:
+            most = MOST_CLIP if isinstance(value, float) else MOST.get(name, MOST_DIM)
+            if isinstance(value, int | float) and value > most:
                 raise WeightsError(f"{where}: {part}.{name} is {value:,}, but at most {most:,} is read")
 
 

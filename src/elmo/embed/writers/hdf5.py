@@ -29,7 +29,7 @@ def write_hdf5(rows: Iterable[Row], path: Path, shape: Shape, *, layout: Layout 
             dataset = file.create_dataset(str(row.line), data=data, track_order=False)
             dataset.attrs.create("tokens", np.array([_storable(t) for t in row.tokens], dtype=object), dtype=strings)
             if layout == "allennlp":
-                sentences[row.text] = str(row.line)
+                sentences[row.text.strip()] = str(row.line)  # stripped, as AllenNLP's keys are
         if layout == "allennlp":
             file.create_dataset("sentence_to_index", (1,), dtype=strings, data=json.dumps(sentences))
 

@@ -1,0 +1,100 @@
+"""The trainer: states are reset at beginnings of sentences only, and everything random follows from seed and step."""
+
+import pytest
+import torch
+
+from elmo.model.bilstm import State
+from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.corpus.store import CorpusStore
+from elmo.pretrain.distributed import World
+from elmo.pretrain.head import SampledConfig
+from elmo.pretrain.plan import make_plan
+from elmo.pretrain.randomness import generator_for
+from elmo.pretrain.trainer import Trainer, new_model
+
+
+@pytest.fixture
+def make_trainer(toy_store):
+    store = CorpusStore.open(toy_store)
+
+    def make(rank=0, world=1, **options):
+        config = TrainConfig(**{"size": "tiny", "batch": 8, "window": 4, **options})
+        plan = make_plan(config, symbols=len(store.train_tokens), vocabulary=len(store.vocabulary), world=world)
+        model = new_model(config, vocabulary=len(store.vocabulary))
+        return Trainer(store, config, plan, model=model, world=World(rank=rank, size=world), device=torch.device("cpu"))
+
+    return make
+
+
+def reset_rows(trainer, step):
+    """Which rows [R, B] a step sets to zero, and which of them begin with a sentence."""
+    ready = trainer._make_ready(step)
+    starts = ready.tensors[0][:, 0] == 0
+    return (torch.zeros_like(starts) if ready.kept is None else ready.kept[:, :, 0] == 0), starts
+
+
+def test_a_reset_sets_the_state_of_a_row_to_zero_and_of_no_other(make_trainer, monkeypatch):
+    trainer = make_trainer(reset=1.0)
+    step = next(step for step in range(9) if reset_rows(trainer, step)[0].any())
+    seen = []
+
+    def remember(_, state, *__, **___):
+        seen.append(state)
+        raise RuntimeError
+
+    monkeypatch.setattr(trainer, "_run", remember)
+    trainer.state = State(torch.ones_like(trainer.state.h), torch.ones_like(trainer.state.c))
+    with pytest.raises(RuntimeError):
+        trainer.step(step)
+    rows, _ = reset_rows(trainer, step)
+    for tensor in seen[0]:  # [L, R, B, .]
+        assert ((tensor == 0).all(-1) == rows).all()
+        assert ((tensor == 1).all(-1) == ~rows).all()
+
+
+def test_every_beginning_of_a_sentence_is_a_reset_when_told_so(make_trainer):
+    trainer = make_trainer(reset=1.0)
+    found = [reset_rows(trainer, step) for step in range(8)]
+    assert all(torch.equal(rows, starts) for rows, starts in found)
+    assert any(rows.any() for rows, _ in found)
+
+
+def test_a_share_of_the_beginnings_is_reset_otherwise(make_trainer):
+    trainer = make_trainer(reset=0.5)
+    found = [reset_rows(trainer, step) for step in range(60)]
+    assert all(not (rows & ~starts).any() for rows, starts in found)
+    share = sum(int(rows.sum()) for rows, _ in found) / sum(int(starts.sum()) for _, starts in found)
+    assert 0.3 < share < 0.7
+
+
+def test_no_state_is_reset_in_the_papers_recipe(make_trainer):
+    trainer = make_trainer(reset=TrainConfig.recipe("paper").reset)
+    assert not any(reset_rows(trainer, step)[0].any() for step in range(20))
+
+
+def test_processes_reset_the_rows_that_one_would(make_trainer):
+    whole = make_trainer(reset=0.5)
+    halves = [make_trainer(reset=0.5, rank=rank, world=2) for rank in range(2)]
+    for step in range(6):
+        together = torch.cat([reset_rows(half, step)[0] for half in halves], dim=1)
+        assert torch.equal(together, reset_rows(whole, step)[0])
+
+
+def test_negatives_depend_on_seed_and_step_alone(make_trainer):
+    one, other = make_trainer(), make_trainer(rank=1, world=2)
+    assert one._make_ready(5).tensors[1].tolist() == other._make_ready(5).tensors[1].tolist()
+    few = {"loss": SampledConfig(samples=6)}
+    draws = [
+        make_trainer(**few, seed=seed)._make_ready(step).tensors[1].tolist() for seed, step in ((1, 5), (1, 6), (2, 5))
+    ]
+    assert len({tuple(sorted(draw)) for draw in draws}) == 3
+
+
+def test_generators_of_different_purposes_differ():
+    first = {
+        purpose: torch.rand(1, generator=generator_for(purpose, seed=1, step=2)).item()
+        for purpose in ("weights", "negatives", "dropout", "reset")
+    }
+    assert len(set(first.values())) == 4
+    again = torch.rand(1, generator=generator_for("reset", seed=1, step=2)).item()
+    assert again == first["reset"]
