@@ -116,3 +116,10 @@ def test_importing_the_tokenizer_loads_neither_nltk_nor_regex_nor_torch() -> Non
         "sys.exit(bool({'nltk', 'regex', 'torch'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("rule", ["treebank", "unicode", "whitespace"])
+@given(text=st.text(max_size=60))
+def test_words_alone_are_the_words_of_the_sentences(rule, text):
+    tokenizer = Tokenizer(rule=rule)
+    assert tokenizer.sentence_words(text) == [tokens.words for tokens in tokenizer.sentences(text)]

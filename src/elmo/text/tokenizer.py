@@ -8,7 +8,7 @@ Three rules:
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
@@ -20,6 +20,11 @@ from elmo.text.tokens import Tokens, place_chunks
 Rule = Literal["treebank", "unicode", "whitespace"]
 
 _TOKENIZE = {"treebank": treebank.tokenize, "unicode": unicode_words.tokenize, "whitespace": place_chunks}
+_WORDS: dict[Rule, Callable[[str], list[str]]] = {
+    "treebank": treebank.words,
+    "unicode": unicode_words.words,
+    "whitespace": lambda text: text.split(),
+}
 # The shape of a BCP 47 tag, as far as it matters here: a language, then whatever narrows it down.
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]+)*")
 
@@ -53,6 +58,11 @@ class Tokenizer:
         """The tokens of each sentence of `text`; starts and offsets count from the beginning of `text`."""
         tokenize = _TOKENIZE[self.rule]
         return [tokenize(text[start:end], shift=start) for start, end in self.split_sentences(text)]
+
+    def sentence_words(self, text: str) -> list[list[str]]:
+        """The words alone of each sentence of `text`: the same as in `sentences`, faster."""
+        words = _WORDS[self.rule]
+        return [words(text[start:end]) for start, end in self.split_sentences(text)]
 
     def to_dict(self) -> dict[str, Any]:
         """What config.json holds."""

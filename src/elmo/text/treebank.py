@@ -16,6 +16,7 @@ Where this differs from NLTK, on purpose:
 import re
 from collections.abc import Callable
 from functools import cache
+from itertools import chain
 
 from elmo.text.tokens import Pieces, PiecesCache, Tokens, place_pieces
 
@@ -47,12 +48,22 @@ _NOT_PLAIN = re.compile(r"(?i)--|\b(?:cannot|gimme|gonna|gotta|lemme|wanna)\b")
 def tokenize(text: str, *, shift: int = 0) -> Tokens:
     """The tokens of one sentence, their starts moved by `shift`."""
     chunks = text.split()
+    return place_pieces(text, chunks, _cut(text, chunks), shift=shift)
+
+
+def words(text: str) -> list[str]:
+    """The tokens of one sentence without their places, which take a third of the time."""
+    return list(chain.from_iterable(_cut(text, text.split())))
+
+
+def _cut(text: str, chunks: list[str]) -> list[Pieces]:
+    """The pieces of each chunk of a sentence."""
     pieces = list(map(_INSIDE.__getitem__, chunks))
     period = final_period(text)
     if period >= 0:
         i = -len(text[period:].split())
         pieces[i] = _AT_END[chunks[i]]
-    return place_pieces(text, chunks, pieces, shift=shift)
+    return pieces
 
 
 def final_period(text: str) -> int:

@@ -7,6 +7,7 @@ or a joined emoji is one token. White space is dropped, and so is the zero-width
 
 import re
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from elmo.text.tokens import Pieces, PiecesCache, Tokens, place_pieces
@@ -26,6 +27,11 @@ def tokenize(text: str, *, shift: int = 0) -> Tokens:
     text = text.replace(ZERO_WIDTH_SPACE, " ")
     chunks = text.split()
     return place_pieces(text, chunks, map(_CACHE.__getitem__, chunks), shift=shift)
+
+
+def words(text: str) -> list[str]:
+    """The same without their places."""
+    return list(chain.from_iterable(map(_CACHE.__getitem__, text.replace(ZERO_WIDTH_SPACE, " ").split())))
 
 
 def cut(chunk: str) -> Pieces:

@@ -51,6 +51,6 @@ def read_sentences(paths: list[str], tokenizer: "Tokenizer", *, tokenized: bool)
 
     for path in expand_paths(paths):
         for _, line in read_lines(path):
-            for words in [line.split()] if tokenized else [s.words for s in tokenizer.sentences(line)]:
+            for words in [line.split()] if tokenized else tokenizer.sentence_words(line):
                 if words:
                     yield words

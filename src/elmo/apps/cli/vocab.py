@@ -78,12 +78,11 @@ def count_words(paths: list[str], rule: options.Rule) -> Counter[str]:
     from elmo.text.files import expand_paths, read_lines
     from elmo.text.tokenizer import Tokenizer
 
-    tokenizer = Tokenizer(rule=rule.value)
+    # Tokenized text has one sentence a line.
+    tokenizer = Tokenizer(rule=rule.value, language=None if rule == options.Rule.whitespace else "en")
     counts: Counter[str] = Counter()
     for path in expand_paths(paths):
         for _, line in read_lines(path):
-            for sentence in (
-                [line] if rule == options.Rule.whitespace else [line[a:b] for a, b in tokenizer.split_sentences(line)]
-            ):
-                counts.update(tokenizer.tokenize(sentence).words)
+            for words in tokenizer.sentence_words(line):
+                counts.update(words)
     return counts

@@ -33,6 +33,6 @@ def raw_sentences(tokenizer: Tokenizer) -> SentencesOf:
     """How a line of raw text becomes sentences."""
 
     def sentences(line: str) -> Iterable[list[str]]:
-        return [tokens.words for tokens in tokenizer.sentences(line) if tokens.words]
+        return [words for words in tokenizer.sentence_words(line) if words]
 
     return sentences

@@ -1,0 +1,83 @@
+"""How far apart are the ways a sentence can start? Vectors and perplexity of one model on one text.
+
+    python benchmarks/states/compare.py MODEL TEXT [--sentences 2000] [--tokenized]
+
+Cosines are of each token's vector with the one that a carried state gives (a batch of one row, so that each sentence
+follows the one before it in the text: what the model was trained on). Two settled states are compared: the one that the
+product uses, which reads both boundary tokens again and again, and one that reads only the token which a direction
+reads between sentences in training (`<S>` forward, `</S>` backward). Perplexities need a model with a softmax.
+"""
+
+import argparse
+from itertools import islice
+
+import numpy as np
+import torch
+
+from elmo.apps.cli.perplexity import read_sentences
+from elmo.embed.embedder import Embedder
+from elmo.model.bilstm import State
+from elmo.model.settled import MOST_SENTENCES, STILL, store
+from elmo.pretrain.perplexity import text_perplexity
+from elmo.weights.formats import read_model
+from elmo.weights.loaded import LoadedModel
+
+
+@torch.no_grad()
+def settle_as_in_training(model: LoadedModel) -> None:
+    """The fixed point of reading only what training reads between sentences."""
+    bilm = model.bilm
+    begin, end = bilm.tokens(torch.from_numpy(model.boundary_rows()))  # [D] each
+    x = torch.stack([begin, end])[: bilm.config.lstm.directions, None, None]  # [R, 1, 1, D]
+    state, moved, sentences = bilm.zero_state(1), float("inf"), 0
+    while moved > STILL and sentences < MOST_SENTENCES:
+        _, after = bilm.lstm(x, state)
+        moved = max(float((a - b).abs().max()) for a, b in zip(after, state, strict=True))
+        state, sentences = State(*after), sentences + 1
+    store(bilm, state)
+
+
+def vectors(model: LoadedModel, sentences: list[list[str]], state: str) -> np.ndarray:
+    """All tokens of all sentences: [L, tokens, D]."""
+    embedder = Embedder(model, device="cpu", state=state)
+    batch = 1 if state == "carry" else 64
+    return np.concatenate(embedder.encode(sentences, layers="all", batch_size=batch, show_progress_bar=False), axis=1)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model")
+    parser.add_argument("text")
+    parser.add_argument("--sentences", type=int, default=2000)
+    parser.add_argument("--tokenized", action="store_true")
+    arguments = parser.parse_args()
+    model = read_model(arguments.model)
+    text = read_sentences([arguments.text], model.tokenizer, tokenized=arguments.tokenized)
+    sentences = list(islice(text, arguments.sentences))
+    first = np.cumsum([0, *map(len, sentences[:-1])])  # the first token of each sentence
+    carried = vectors(model, sentences, "carry")
+    print(
+        f"{len(sentences)} sentences, {carried.shape[1]} tokens; cosine with the carried state's vectors, mean (5th percentile)"
+    )
+    ways = {"settled": ("settled", model.settle), "settled as in training": ("settled", lambda: settle_as_in_training(model)),
+            "zero": ("zero", lambda: None)}  # fmt: skip
+    for name, (state, prepare) in ways.items():
+        prepare()
+        found = vectors(model, sentences, state)
+        norms = np.linalg.norm(found, axis=-1) * np.linalg.norm(carried, axis=-1)
+        cosines = (found * carried).sum(-1) / norms  # [L, tokens]
+        shown = "  ".join(f"layer {n}: {c.mean():.4f} ({np.quantile(c, 0.05):.4f})" for n, c in enumerate(cosines) if n)
+        print(f"{name:24s} {shown}  first token, top layer: {cosines[-1, first].mean():.4f}")
+        if model.softmax is not None:
+            found_perplexity = text_perplexity(model, sentences, state=state, device="cpu")
+            print(f"{'':24s} perplexity {found_perplexity.average:.2f} "
+                  f"(forward {found_perplexity.forward:.2f}, backward {found_perplexity.backward:.2f})")  # fmt: skip
+    if model.softmax is not None:
+        carry = text_perplexity(model, sentences, state="carry", device="cpu")
+        print(
+            f"{'carry':24s} perplexity {carry.average:.2f} (forward {carry.forward:.2f}, backward {carry.backward:.2f})"
+        )
+
+
+if __name__ == "__main__":
+    main()
