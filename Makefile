@@ -11,7 +11,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	touch $@
 
 demo: $(VENV)/.installed
-	$(BIN)/python demo.py
+	$(BIN)/python demo
 
 test: lint types
 	$(BIN)/pytest -n 2

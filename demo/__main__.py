@@ -1,8 +1,10 @@
-"""`make demo`: train a tiny model on generated text, then look at one word in different sentences. Offline, a minute."""
+"""`make demo`: train a tiny model on generated text, then look at one word in different sentences. Offline."""
 
 import logging
 import time
 from pathlib import Path
+
+from grammar import sentences
 
 import elmo
 from elmo.embed.bulk import BulkOptions, embed_file
@@ -10,8 +12,7 @@ from elmo.embed.similarity import compare_word
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.corpus.build import build_corpus
 from elmo.pretrain.loop import pretrain
-
-from grammar import sentences
+from elmo.pretrain.optimizers import AdamConfig
 
 OUTPUT = Path("demo-output")
 PAIRS = [
@@ -33,8 +34,12 @@ def train() -> Path:
     text = OUTPUT / "text.txt"
     text.write_text("".join(line + "\n" for line in sentences(20_000, seed=0)), encoding="utf-8")
     build_corpus(text, OUTPUT / "corpus", tokenized=True, tokenizer="treebank", resume=True)
-    config = TrainConfig.recipe("modern").replace(size="tiny", epochs=3, seed=1)
-    result = pretrain(OUTPUT / "corpus", config, OUTPUT / "run", resume=True, device="cpu")
+    optimizer = AdamConfig(rate=5e-3)
+    config = TrainConfig.recipe("modern").replace(
+        size="tiny", batch=64, epochs=1, evaluate_every=100, seed=1, optimizer=optimizer
+    )
+    print("training a tiny model on 20,000 generated sentences ...")
+    result = pretrain(OUTPUT / "corpus", config, OUTPUT / "run", resume=True, device="cpu", tensorboard=False)
     assert result.model is not None
     print(f"held-out perplexity of the tiny model: {result.perplexity.average:.1f}")
     return result.model
@@ -49,10 +54,11 @@ def main() -> None:
     vectors = embedder.encode(["Tom sat on the bank of the river .", "Anna took the cheque to the bank ."])
     print(f"one vector for each word in its sentence: {[v.shape for v in vectors]}\n")
 
-    print("how alike is a word in two sentences (cosine)?   tokens  LSTM 1  LSTM 2")
+    print("how alike is a word in two sentences (cosine)?")
+    print(f"  {'':60s} tokens  LSTM 1  LSTM 2")
     for word, first, second, kind in PAIRS:
         cosines = "  ".join(f"{c:6.2f}" for c in compare_word(embedder, (word, first), (word, second)))
-        print(f"  {word:7s}{kind:12s} {second:42s} {cosines}"[:200])
+        print(f"  {word:7s} {kind:12s} {second:39s} {cosines}")
 
     invented = compare_word(
         embedder, ("florbank", "Tom sat on the florbank of the river ."), ("bank", "Tom sat on the bank of the river .")

@@ -1,4 +1,4 @@
-"""A small grammar that writes any amount of English-like text with ambiguous words. For the demo and for experiments."""
+"""A small grammar that writes any amount of English-like text with ambiguous words, for the demo."""
 
 import random
 from collections.abc import Iterator

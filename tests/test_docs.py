@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.tiny import make_bilm
 
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel
-from tests.tiny import make_bilm
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -56,11 +56,13 @@ def main() -> None:
     sentences = list(islice(text, arguments.sentences))
     first = np.cumsum([0, *map(len, sentences[:-1])])  # the first token of each sentence
     carried = vectors(model, sentences, "carry")
-    print(
-        f"{len(sentences)} sentences, {carried.shape[1]} tokens; cosine with the carried state's vectors, mean (5th percentile)"
-    )
-    ways = {"settled": ("settled", model.settle), "settled as in training": ("settled", lambda: settle_as_in_training(model)),
-            "zero": ("zero", lambda: None)}  # fmt: skip
+    print(f"{len(sentences)} sentences, {carried.shape[1]} tokens")
+    print("cosine with the vectors of the carried state: mean (5th percentile)")
+    ways = {
+        "settled": ("settled", model.settle),
+        "settled as in training": ("settled", lambda: settle_as_in_training(model)),
+        "zero": ("zero", lambda: None),
+    }
     for name, (state, prepare) in ways.items():
         prepare()
         found = vectors(model, sentences, state)
@@ -68,15 +70,15 @@ def main() -> None:
         cosines = (found * carried).sum(-1) / norms  # [L, tokens]
         shown = "  ".join(f"layer {n}: {c.mean():.4f} ({np.quantile(c, 0.05):.4f})" for n, c in enumerate(cosines) if n)
         print(f"{name:24s} {shown}  first token, top layer: {cosines[-1, first].mean():.4f}")
-        if model.softmax is not None:
-            found_perplexity = text_perplexity(model, sentences, state=state, device="cpu")
-            print(f"{'':24s} perplexity {found_perplexity.average:.2f} "
-                  f"(forward {found_perplexity.forward:.2f}, backward {found_perplexity.backward:.2f})")  # fmt: skip
+        show_perplexity(model, sentences, state)
+    print("carry")
+    show_perplexity(model, sentences, "carry")
+
+
+def show_perplexity(model: LoadedModel, sentences: list[list[str]], state: str) -> None:
     if model.softmax is not None:
-        carry = text_perplexity(model, sentences, state="carry", device="cpu")
-        print(
-            f"{'carry':24s} perplexity {carry.average:.2f} (forward {carry.forward:.2f}, backward {carry.backward:.2f})"
-        )
+        found = text_perplexity(model, sentences, state=state, device="cpu")
+        print(f"  perplexity {found.average:.2f} (forward {found.forward:.2f}, backward {found.backward:.2f})")
 
 
 if __name__ == "__main__":
