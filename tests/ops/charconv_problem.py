@@ -11,6 +11,7 @@ from elmo.ops.charconv import char_convolution_reference
 
 PADDING = 29
 CHARACTERS = 30
+EQUAL, CLOSE = 1e-9, 1e-4  # differences of scores, which are of the order of 1 to 10
 
 
 class Problem(NamedTuple):
@@ -42,13 +43,28 @@ def make_problem(
         return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype).to(device)
 
     count = sum(count for _, count in filters)
-    return Problem(
+    problem = Problem(
         rows.to(torch.int16).to(device),
         normal(CHARACTERS, E),
         [normal(width, E, count) for width, count in filters],
         [normal(count) for _, count in filters],
         normal(len(lengths), count),
     )
+    problem.dresult[_is_close_call(problem)] = 0
+    return problem
+
+
+def _is_close_call(problem: Problem) -> Tensor:
+    """Where two different windows score nearly alike: rounding decides which one the gradient goes to. [W, F]"""
+    embedded = problem.table.double()[problem.rows.long()]  # [W, C, E]
+    close = []
+    for weight in problem.weights:
+        windows = embedded.unfold(1, len(weight), 1).transpose(2, 3).flatten(2)  # [W, V, width * E]
+        scores = windows @ weight.double().flatten(0, 1)  # [W, V, count]
+        best = scores.amax(1, keepdim=True)
+        other = scores.masked_fill(scores > best - EQUAL, -torch.inf).amax(1)  # equal windows share their gradient
+        close.append(best[:, 0] - other < CLOSE)
+    return torch.cat(close, dim=1)
 
 
 def results(run: Callable[..., Tensor], problem: Problem) -> dict[str, Tensor]:
