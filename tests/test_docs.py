@@ -65,6 +65,7 @@ def assert_same(found: str, shown: str) -> None:
     assert [float(n) for n in NUMBER.findall(found)] == pytest.approx(numbers, abs=TOLERANCE)
 
 
+@pytest.mark.timeout(900)  # a page starts a dozen processes, each of which imports torch
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
 def test_every_block_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "tests").symlink_to(ROOT / "tests")
