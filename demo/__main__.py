@@ -1,9 +1,11 @@
 """`make demo`: train a tiny model on generated text, then look at one word in different sentences. Offline."""
 
 import logging
+import sys
 import time
 from pathlib import Path
 
+import torch
 from grammar import sentences
 
 import elmo
@@ -13,16 +15,19 @@ from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.corpus.build import build_corpus
 from elmo.pretrain.loop import pretrain
 from elmo.pretrain.optimizers import AdamConfig
+from elmo.pretrain.score import substitutes
+from elmo.weights.formats import read_model
 
 OUTPUT = Path("demo-output")
-PAIRS = [
-    ("bank", "Tom sat on the bank of the river .", "the boat drifted to the muddy bank .", "same sense"),
-    ("bank", "Tom sat on the bank of the river .", "Anna took the cheque to the bank .", "other sense"),
-    ("play", "the actors forgot the play on the stage .", "Anna wrote a play for the theatre .", "same sense"),
-    ("play", "the actors forgot the play on the stage .", "the boys play football in the park .", "other sense"),
-    ("spring", "in spring the flowers bloom .", "the snow melts when spring comes .", "same sense"),
-    ("spring", "in spring the flowers bloom .", "the metal spring in the clock broke .", "other sense"),
+FIRST = "Tom sat on the bank of the river ."
+OTHERS = [
+    "Tom sat on the bank of the river .",
+    "my sister sat on the bank of the river .",
+    "grass and willows grew on the bank beside the water .",
+    "Anna took the cheque to the bank .",
+    "the bank refused the loan .",
 ]
+BLANK = ("Anna opened an account at the bank .", "account")
 
 
 def train() -> Path:
@@ -32,15 +37,16 @@ def train() -> Path:
         return model
     OUTPUT.mkdir(exist_ok=True)
     text = OUTPUT / "text.txt"
-    text.write_text("".join(line + "\n" for line in sentences(20_000, seed=0)), encoding="utf-8")
+    text.write_text("".join(line + "\n" for line in sentences(10_000, seed=0)), encoding="utf-8")
     build_corpus(text, OUTPUT / "corpus", tokenized=True, tokenizer="treebank", resume=True)
     optimizer = AdamConfig(rate=5e-3)
     config = TrainConfig.recipe("modern").replace(
         size="tiny", batch=64, epochs=1, evaluate_every=100, seed=1, optimizer=optimizer
     )
-    print("training a tiny model on 20,000 generated sentences ...")
+    print("training a tiny model on 10,000 generated sentences ...")
     result = pretrain(OUTPUT / "corpus", config, OUTPUT / "run", resume=True, device="cpu", tensorboard=False)
-    assert result.model is not None
+    if result.model is None or result.perplexity is None:
+        sys.exit(f"{result.status} at step {result.step}; `make demo` again goes on from there")
     print(f"held-out perplexity of the tiny model: {result.perplexity.average:.1f}")
     return result.model
 
@@ -48,17 +54,24 @@ def train() -> Path:
 def main() -> None:
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     started = time.perf_counter()
+    torch.set_num_threads(1)  # so small a model only loses time by sharing its work
     model = train()
     embedder = elmo.load(model)
 
     vectors = embedder.encode(["Tom sat on the bank of the river .", "Anna took the cheque to the bank ."])
     print(f"one vector for each word in its sentence: {[v.shape for v in vectors]}\n")
 
-    print("how alike is a word in two sentences (cosine)?")
-    print(f"  {'':60s} tokens  LSTM 1  LSTM 2")
-    for word, first, second, kind in PAIRS:
-        cosines = "  ".join(f"{c:6.2f}" for c in compare_word(embedder, (word, first), (word, second)))
-        print(f"  {word:7s} {kind:12s} {second:39s} {cosines}")
+    print(f"the word bank in {FIRST!r}, compared with bank in (cosine by layer):")
+    print(f"  {'':54s} tokens  LSTM 1  LSTM 2")
+    for other in OTHERS:
+        cosines = "  ".join(f"{c:6.2f}" for c in compare_word(embedder, ("bank", FIRST), ("bank", other)))
+        print(f"  {other:54s} {cosines}")
+    print("  (so small a model tells contexts apart, not yet meanings)\n")
+
+    sentence, word = BLANK
+    best = substitutes(read_model(model), sentence.split(), sentence.split().index(word), count=4, device="cpu")
+    shown = ", ".join(f"{s.word} {s.score:.2f}" for s in best)
+    print(f"what fits best in {sentence.replace(word, '____')!r}: {shown}")
 
     invented = compare_word(
         embedder, ("florbank", "Tom sat on the florbank of the river ."), ("bank", "Tom sat on the bank of the river .")

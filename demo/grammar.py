@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 PEOPLE = ["Anna", "Tom", "the old man", "my sister", "a tired nurse", "the teacher", "our neighbour", "the young pilot"]
 TIMES = ["yesterday", "in the morning", "after lunch", "last week", "every evening", "on Sunday", "at noon"]
-# Each sense of a word has frames of its own; {who} and {when} are filled from the lists above.
+# {who} and {when} are filled from the lists above.
 FRAMES = [
     "{who} opened an account at the bank {when} .",
     "the bank refused the loan that {who} asked for .",

@@ -173,3 +173,15 @@ def test_no_arguments_show_the_help(command: Command) -> None:
     done = command()
     assert done.code == 2
     assert "Commands:" in done.out + done.err
+
+
+def test_a_published_model_that_is_not_there_is_named_with_its_place_offline(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ELMO_CACHE", str(tmp_path))
+    monkeypatch.setenv("ELMO_OFFLINE", "")
+    done = command("--offline", "info", "small")
+    assert done.code == 2
+    assert "https://" in done.err
+    assert str(tmp_path) in done.err
+    assert done.err.count("\n") == 1

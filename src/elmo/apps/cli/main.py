@@ -40,9 +40,12 @@ app.add_typer(vocab.app, name="vocab")
 def common(
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more about what happens.")] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Never ask the network for a model.")] = False,
 ) -> None:
     """Deep contextualized word representations: embed text, train models, look into them, convert them."""
     os.environ["ELMO_DEBUG"] = "1" if debug else ""
+    if offline:
+        os.environ["ELMO_OFFLINE"] = "1"
     logging.basicConfig(
         level=logging.INFO if verbose else logging.WARNING, format="elmo: %(message)s", stream=sys.stderr, force=True
     )
