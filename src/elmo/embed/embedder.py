@@ -17,8 +17,6 @@ from elmo.embed.sentences import read_sentences
 from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError
 from elmo.model.bilstm import State
-from elmo.model.charcnn import CharCNNConfig
-from elmo.text.chars import is_cut
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel
 
@@ -265,9 +263,7 @@ class Embedder:
         return torch.zeros(*shape, *(() if pooled else (tokens,)), self.dim)
 
     def _encode_words(self, words: Sequence[str]) -> Tensor:
-        tokens = self.bilm.config.tokens
-        if isinstance(tokens, CharCNNConfig):
-            self._cut_words += [word for word in words if is_cut(word, characters=tokens.characters)]
+        self._cut_words += filter(self.model.is_cut, words)
         return self._word_rows(self.model.spell(words))
 
     def _word_rows(self, rows: npt.NDArray[np.integer[Any]]) -> Tensor:
@@ -279,7 +275,7 @@ class Embedder:
         """Name the words that were met for the first time and did not fit their row."""
         if self._cut_words:
             logger.warning(
-                "%d distinct words are longer than the model reads (48 bytes of UTF-8: 48 Latin letters, 16 CJK "
+                "%d distinct words are longer than the model reads (mostly 48 bytes of UTF-8: 48 Latin letters, 16 CJK "
                 "characters) and were cut: %s",
                 len(self._cut_words),
                 ", ".join(f"{word[:20]}..." for word in self._cut_words[:3]),

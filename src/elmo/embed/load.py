@@ -16,6 +16,7 @@ def load(
     state: StateMode = "settled",
     num_threads: int | None = None,
     options: str | os.PathLike[str] | None = None,
+    offline: bool = False,
 ) -> Embedder:
     """Load a model for embedding.
 
@@ -24,11 +25,11 @@ def load(
     GPU "bfloat16" or "float16". `state`: where each sentence starts: "settled" (the state between sentences; results
     depend on nothing but the sentence), "zero", or "carry" (from the sentence before in the batch row, as bilm-tf and
     AllenNLP do). `num_threads`: CPU threads during `encode`. `options`: the options.json of an HDF5 file, where it does
-    not stand beside it under a name that tells.
+    not stand beside it under a name that tells. `offline`: never ask the network for a published model.
     """
     if name_or_path is None:
         raise ConfigError("no model is given, and none is packaged; give a directory, a file or a name")
     options = None if options is None else str(options)
-    model = read_model(str(name_or_path), options=None if options is None else Path(options))
+    model = read_model(str(name_or_path), options=None if options is None else Path(options), offline=offline)
     reference = Reference(str(name_or_path), device, dtype, state, num_threads, options)
     return Embedder(model, device=device, dtype=dtype, state=state, num_threads=num_threads, reference=reference)
