@@ -90,6 +90,21 @@ def test_convert_there_and_back_changes_no_number(command: Command, tmp_path: Pa
             assert before[name][...].tobytes() == after[name][...].tobytes(), name
 
 
+def test_convert_reads_a_token_cache(command: Command, tmp_path: Path) -> None:
+    cache = GOLDEN.parent / "dumps" / "bilm"
+    done = command(
+        "convert",
+        GOLDEN / "skip2",
+        tmp_path / "words",
+        "--embedding",
+        cache / "token_embeddings.hdf5",
+        "--vocabulary",
+        cache / "vocab.txt",
+    )
+    assert done.code == 0, done.err
+    assert json.loads(command("info", tmp_path / "words", "--json").out)["token input"].startswith("word")
+
+
 def test_convert_keeps_what_stands_already(command: Command, tmp_path: Path) -> None:
     assert command("convert", GOLDEN / "skip2", tmp_path / "native").code == 0
     done = command("convert", GOLDEN / "plain1", tmp_path / "native")

@@ -1,6 +1,7 @@
 """`elmo convert`: a model of one format to another."""
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -32,6 +33,16 @@ def convert(
     storage: Annotated[
         Storage, typer.Option("--storage", help="The type of stored weights (native).")
     ] = Storage.float32,
+    options_file: Annotated[
+        Path | None,
+        typer.Option("--options", help="The options.json of an HDF5 file, where it does not lie beside it."),
+    ] = None,
+    embedding: Annotated[
+        Path | None, typer.Option("--embedding", help="bilm-tf's token cache: read words from it, not characters.")
+    ] = None,
+    vocabulary: Annotated[
+        Path | None, typer.Option("--vocabulary", help="The vocabulary of a model of words, or of a token cache.")
+    ] = None,
     overwrite: options.Overwrite = False,
 ) -> None:
     """Convert a model between formats; refuses where the target cannot hold it.
@@ -40,4 +51,5 @@ def convert(
     """
     from elmo.weights.formats import read_model, write_model
 
-    write_model(read_model(source), target, format=target_format.value, storage=storage.value, overwrite=overwrite)
+    model = read_model(source, options=options_file, embedding=embedding, vocabulary=vocabulary)
+    write_model(model, target, format=target_format.value, storage=storage.value, overwrite=overwrite)
