@@ -1,8 +1,10 @@
 """Bulk embedding: formats, alignment of lines and rows, atomic files, resuming after a kill."""
 
+import contextlib
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -268,3 +270,38 @@ def test_a_kill_in_the_middle_loses_and_repeats_nothing(model_directory: Path, t
             assert row["text"] == lines[n]
             assert len(row["vectors"]) == 4
     assert n == len(lines) - 1
+
+
+def test_overwriting_leaves_a_folder_alone_that_is_not_ours(embedder: Embedder, source: str, tmp_path: Path) -> None:
+    folder = tmp_path / "out.npz.parts"
+    folder.mkdir()
+    (folder / "precious.txt").write_text("mine")
+    with pytest.raises(ResumeError, match="was not made by `elmo embed`"):
+        run(embedder, source, tmp_path / "out.npz", overwrite=True)
+    assert (folder / "precious.txt").read_text() == "mine"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
+def test_a_terminal_sees_progress_with_rate_and_time_left_and_a_pipe_sees_nothing(
+    model_directory: Path, tmp_path: Path
+) -> None:
+    import pty
+
+    source = write(tmp_path / "text.txt", [f"word{n % 100} and more" for n in range(30_000)])
+    code = "import sys; from elmo.apps.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "embed", source, "-m", str(model_directory), "--tokenized", "-o"]
+    done = subprocess.run([*command, str(tmp_path / "a.npz")], capture_output=True, check=True)
+    assert done.stderr == b""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([*command, str(tmp_path / "b.npz")], stderr=theirs)
+    os.close(theirs)
+    seen = b""
+    with contextlib.suppress(OSError):  # the other end is closed when the process ends
+        while block := os.read(ours, 4096):
+            seen += block
+    os.close(ours)
+    assert process.wait() == 0
+    shares = {int(share) for share in re.findall(rb"(\d+)%", seen)}
+    assert {0, 100} <= shares
+    assert len(shares) > 2, "nothing was seen between the beginning and the end"
+    assert re.search(rb"\[\d+:\d+<\d+:\d+, [\d.]+k?M?B/s\]", seen)

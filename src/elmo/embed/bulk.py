@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -121,12 +121,11 @@ def embed_file(
 def _to_standard_output(embedder: Embedder, source: str, options: BulkOptions, shape: Shape, bar: "tqdm[Any]") -> int:
     count, carried = 0, None
     for lines, tokens in _parts(embedder, source, options):
-        rows, carried = _embed_part(embedder, lines, tokens, options, first=count, carried=carried)
+        rows, carried = _embed_part(embedder, lines, tokens, options, first=count, carried=carried, bar=bar)
         for row in rows:
             write_row(row, sys.stdout, shape)
         sys.stdout.flush()
         count += len(lines)
-        _advance(bar, lines)
     return count
 
 
@@ -184,13 +183,13 @@ def _fill(journal: Journal, embedder: Embedder, source: str, options: BulkOption
     for part, (lines, tokens) in enumerate(_parts(embedder, source, options)):
         if part < done:
             journal.check(part, lines)
+            bar.update(sum(map(_size, lines)))
             if part == done - 1:
                 carried = _restore(embedder, journal, part)
         else:
-            rows, carried = _embed_part(embedder, lines, tokens, options, first=count, carried=carried)
+            rows, carried = _embed_part(embedder, lines, tokens, options, first=count, carried=carried, bar=bar)
             journal.append(rows, lines_digest=digest_lines(lines), carried=_dump(carried))
         count += len(lines)
-        _advance(bar, lines)
     return count
 
 
@@ -221,10 +220,22 @@ def _embed_part(
     *,
     first: int,
     carried: State | None,
+    bar: "tqdm[Any]",
 ) -> tuple[list[Row], State | None]:
     flat = [piece for pieces in tokens for piece in pieces]
+    # A line's bytes count as done in equal shares with each of its sentences.
+    shares = [_size(line) / len(pieces) for line, pieces in zip(lines, tokens, strict=True) for _ in pieces]
+
+    def advance(batch: Sequence[int]) -> None:
+        bar.update(sum(shares[n] for n in batch))
+
     vectors, carried = embedder.embed_tokens(
-        flat, layers=options.layers, batch_size=options.batch_size, show_progress_bar=False, carried=carried
+        flat,
+        layers=options.layers,
+        batch_size=options.batch_size,
+        show_progress_bar=False,
+        carried=carried,
+        finished=advance,
     )
     rows = []
     results = join_pieces([len(pieces) for pieces in tokens], vectors)
@@ -252,9 +263,10 @@ def _bar(source: str, show: bool | None) -> "tqdm[Any]":
     """Progress in bytes of text; with an end in sight where the input is one plain file."""
     plain = os.path.isfile(source) and Path(source).suffix not in (".gz", ".xz", ".zst")
     total = os.path.getsize(source) if plain else None
-    bar: tqdm[Any] = tqdm(total=total, unit="B", unit_scale=True, delay=0.5, disable=None if show is None else not show)
+    bar: tqdm[Any] = tqdm(total=total, unit="B", unit_scale=True, disable=None if show is None else not show)
     return bar
 
 
-def _advance(bar: "tqdm[Any]", lines: list[str]) -> None:
-    bar.update(sum(len(line.encode("utf-8", "surrogatepass")) + 1 for line in lines))
+def _size(line: str) -> int:
+    """Bytes of a line in its file."""
+    return len(line.encode("utf-8", "surrogatepass")) + 1

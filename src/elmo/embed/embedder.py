@@ -148,11 +148,13 @@ class Embedder:
         batch_size: int = 64,
         show_progress_bar: bool | None = None,
         carried: State | None = None,
+        finished: Callable[[Sequence[int]], None] | None = None,
     ) -> tuple[list[Tensor], State | None]:
         """Token lists to a float32 tensor [T, D] or [L, T, D] each, on the CPU; the layer under `encode`.
 
         In state "carry" the state of each batch row goes on to the next batch: it starts from `carried` (zero if none)
-        and comes back as the second result, so that a corpus can be embedded in pieces.
+        and comes back as the second result, so that a corpus can be embedded in pieces. `finished` is told the
+        numbers of the sentences of each batch when it is done.
         """
         results: list[Tensor] = [torch.empty(0)] * len(sentences)
         bar = tqdm(
@@ -161,6 +163,12 @@ class Embedder:
             delay=BAR_AFTER_SECONDS if show_progress_bar is None else 0,
             disable=None if show_progress_bar is None else not show_progress_bar,
         )
+
+        def report(batch: Sequence[int]) -> None:
+            bar.update(len(batch))
+            if finished is not None:
+                finished(batch)
+
         with bar, self._threads(), torch.inference_mode():
             if self.state == "carry":
                 carried = carried if carried is not None else self.bilm.zero_state(0)
@@ -170,7 +178,7 @@ class Embedder:
                     carried = _replace_head(carried, after)
                     for n, vectors in zip(batch, rows, strict=True):
                         results[n] = vectors
-                    bar.update(len(batch))
+                    report(batch)
             else:
                 lengths = [len(s) for s in sentences]
                 start = self.bilm.settled_state if self.state == "settled" else self.bilm.zero_state
@@ -178,7 +186,7 @@ class Embedder:
                     rows, _ = self._embed_batch([sentences[n] for n in batch], layers, start(len(batch)))
                     for n, vectors in zip(batch, rows, strict=True):
                         results[n] = vectors
-                    bar.update(len(batch))
+                    report(batch)
         self._warn_of_cut_words()
         return results, carried
 

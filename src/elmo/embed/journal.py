@@ -42,7 +42,9 @@ class Journal:
 
     @classmethod
     def start(cls, folder: Path, job: Mapping[str, Any]) -> "Journal":
-        """A new journal for `job` in place of whatever was there."""
+        """A new journal for `job`, in place of one that was there; anything else there is left alone."""
+        if folder.exists() and not (folder / JOB_FILE).is_file() and any(folder.iterdir()):
+            raise ResumeError(f"{folder}: is in the way and was not made by `elmo embed`; move it or remove it")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         with write_atomically(folder / JOB_FILE) as file:
@@ -104,11 +106,6 @@ class Journal:
                 f"{self.folder}: the input has changed since the interrupted run (part {part} was made from other "
                 "lines); start again with --overwrite"
             )
-
-    def line_count(self, part: int) -> int:
-        """How many lines a part has."""
-        with self._open(part) as stored:
-            return len(stored.get_tensor("lines"))
 
     def carried(self, part: int) -> dict[str, npt.NDArray[Any]]:
         """The state that a part handed on."""
