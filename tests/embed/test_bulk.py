@@ -6,6 +6,7 @@ import os
 import random
 import re
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -285,7 +286,9 @@ def test_overwriting_leaves_a_folder_alone_that_is_not_ours(embedder: Embedder, 
 def test_a_terminal_sees_progress_with_rate_and_time_left_and_a_pipe_sees_nothing(
     model_directory: Path, tmp_path: Path
 ) -> None:
+    import fcntl
     import pty
+    import termios
 
     source = write(tmp_path / "text.txt", [f"word{n % 100} and more" for n in range(30_000)])
     code = "import sys; from elmo.apps.cli import main; sys.exit(main())"
@@ -293,6 +296,7 @@ def test_a_terminal_sees_progress_with_rate_and_time_left_and_a_pipe_sees_nothin
     done = subprocess.run([*command, str(tmp_path / "a.npz")], capture_output=True, check=True)
     assert done.stderr == b""
     ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))  # a new one has no columns to draw in
     process = subprocess.Popen([*command, str(tmp_path / "b.npz")], stderr=theirs)
     os.close(theirs)
     seen = b""
