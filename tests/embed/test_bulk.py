@@ -23,7 +23,8 @@ import elmo.embed.bulk as bulk
 from elmo.embed.bulk import BulkOptions, embed_file
 from elmo.embed.embedder import Embedder
 from elmo.embed.load import load
-from elmo.errors import ConfigError, ResumeError
+from elmo.errors import ConfigError, ElmoError, ResumeError
+from elmo.text.locking import locked
 
 LINES = [
     "I sat on the river bank .",
@@ -216,7 +217,7 @@ def test_a_changed_input_or_option_is_not_resumed(
     source = write(tmp_path / "text.txt", LINES)
     output = tmp_path / "out.jsonl"
     monkeypatch.setitem(bulk.WRITERS, "jsonl", fail)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(ElmoError, match=r"out\.jsonl: cannot be written: disk full"):
         run(embedder, source, output)
     assert not output.exists()
     with pytest.raises(ResumeError, match=r"had options = .*'mean'.*this one has .*'top'"):
@@ -224,6 +225,20 @@ def test_a_changed_input_or_option_is_not_resumed(
     write(tmp_path / "text.txt", ["changed", *LINES[1:]])
     with pytest.raises(ResumeError, match="the input has changed"):
         run(embedder, source, output, resume=True)
+
+
+def test_two_runs_do_not_write_the_same_output(embedder: Embedder, source: str, tmp_path: Path) -> None:
+    output = tmp_path / "out.jsonl"
+    folder = tmp_path / "out.jsonl.parts"
+    folder.mkdir()
+    (folder / "job.json").write_text("{}")
+    with locked(folder / "lock", busy=lambda: None):
+        for again in ({"resume": True}, {"overwrite": True}):
+            with pytest.raises(ResumeError, match=r"out.jsonl.parts: another process is at work on this output"):
+                run(embedder, source, output, **again)
+    assert (folder / "job.json").read_text() == "{}"
+    assert run(embedder, source, output, overwrite=True) == len(LINES)
+    assert not folder.exists()
 
 
 def fail(*_: object) -> None:

@@ -3,9 +3,7 @@
 import gzip
 import io
 import lzma
-import os
 import random
-import stat
 import sys
 import tracemalloc
 from collections.abc import Callable
@@ -16,9 +14,9 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elmo.errors import InputError, MissingExtraError, UserError
+from elmo.errors import InputError, MissingExtraError
 from elmo.text import files
-from elmo.text.files import expand_paths, read_lines, write_atomically
+from elmo.text.files import expand_paths, read_lines
 
 PACK: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
@@ -179,42 +177,3 @@ def test_paths_that_stand_for_nothing_are_named(tmp_path: Path) -> None:
     (tmp_path / ".hidden").touch()
     with pytest.raises(InputError, match="no files in this directory"):
         expand_paths([tmp_path])
-
-
-def test_a_written_file_takes_its_place_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "out.txt"
-    path.write_bytes(b"old")
-    with write_atomically(path) as file:
-        file.write(b"new")
-        assert path.read_bytes() == b"old"
-    assert path.read_bytes() == b"new"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
-    path = tmp_path / "out.txt"
-    path.write_bytes(b"old")
-
-    def fail() -> None:
-        with write_atomically(path) as file:
-            file.write(b"half")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fail()
-    assert path.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
-def test_a_written_file_has_the_usual_permissions(tmp_path: Path) -> None:
-    with open(tmp_path / "usual", "wb"):
-        pass
-    with write_atomically(tmp_path / "ours"):
-        pass
-    assert stat.S_IMODE((tmp_path / "ours").stat().st_mode) == stat.S_IMODE((tmp_path / "usual").stat().st_mode)
-
-
-def test_writing_into_a_missing_folder_names_the_file(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"out\.txt: cannot be written"), write_atomically(tmp_path / "no" / "out.txt"):
-        pass

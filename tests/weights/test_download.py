@@ -190,16 +190,6 @@ def test_two_processes_at_once_fetch_it_once(tmp_path):
     assert len(behaviour.requests) == 1
 
 
-def test_the_lock_is_free_again_after_its_holder_died(tmp_path):
-    program = (
-        "import os, sys; from pathlib import Path; from elmo.weights.cache import locked\n"
-        "with locked(Path(sys.argv[1])): os._exit(9)\n"
-    )
-    assert subprocess.run([sys.executable, "-c", program, str(tmp_path / "file.bin")], check=False).returncode == 9
-    with cache.locked(tmp_path / "file.bin"):
-        pass
-
-
 @pytest.mark.parametrize(
     ("platform", "variables", "wanted"),
     [

@@ -14,7 +14,7 @@ import torch
 from tqdm import tqdm
 
 from elmo.embed.embedder import Embedder, Layers, Pooling, check_layers, join_pieces, pool
-from elmo.embed.journal import Journal, digest_lines
+from elmo.embed.journal import Journal, digest_lines, journal_of
 from elmo.embed.rows import Row, Shape
 from elmo.embed.sentences import read_sentences
 from elmo.embed.writers.hdf5 import write_hdf5
@@ -25,6 +25,7 @@ from elmo.errors import ConfigError, ResumeError
 from elmo.model.bilstm import State
 from elmo.text.files import expand_paths, read_lines
 from elmo.text.tokenizer import Tokenizer
+from elmo.text.writing import errors_naming
 
 Format = Literal["hdf5-allennlp", "hdf5-bilm", "parquet", "npz", "jsonl"]
 Writer = Callable[[Iterable[Row], Path, Shape], None]
@@ -155,23 +156,23 @@ def _to_file(
     }
     if folder.exists() and not resume and not overwrite:
         raise ResumeError(f"{folder}: an interrupted run left its parts; continue with --resume or add --overwrite")
-    going_on = resume and folder.exists()
-    journal = Journal.resume(folder, job) if going_on else Journal.start(folder, job)
-    try:
-        count = _fill(journal, embedder, source, options, bar)
-    except Exception:
-        if not len(journal):
-            journal.remove()
-        raise
-    temporary = output.with_name(f".{output.name}.tmp")
-    try:
-        WRITERS[chosen](journal.rows(), temporary, shape)
-        with open(temporary, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, output)
-    finally:
-        temporary.unlink(missing_ok=True)
-    journal.remove()
+    with journal_of(folder, job, resume=resume) as journal:
+        try:
+            count = _fill(journal, embedder, source, options, bar)
+        except Exception:
+            if not len(journal):
+                journal.remove()
+            raise
+        temporary = output.with_name(f".{output.name}.tmp")
+        try:
+            with errors_naming(output):
+                WRITERS[chosen](journal.rows(), temporary, shape)
+                with open(temporary, "rb+") as file:
+                    os.fsync(file.fileno())
+                os.replace(temporary, output)
+        finally:
+            temporary.unlink(missing_ok=True)
+        journal.remove()
     return count
 
 
@@ -248,7 +249,13 @@ def _embed_part(
 
 
 def _dump(carried: State | None) -> dict[str, npt.NDArray[np.floating[Any]]]:
-    return {} if carried is None else {"h": carried.h.float().cpu().numpy(), "c": carried.c.float().cpu().numpy()}
+    return {} if carried is None else {"h": _exact(carried.h), "c": _exact(carried.c)}
+
+
+def _exact(state: torch.Tensor) -> npt.NDArray[np.floating[Any]]:
+    """NumPy lacks bfloat16, whose values float32 holds exactly."""
+    array: npt.NDArray[np.floating[Any]] = (state.float() if state.dtype == torch.bfloat16 else state).cpu().numpy()
+    return array
 
 
 def _restore(embedder: Embedder, journal: Journal, part: int) -> State | None:

@@ -1,14 +1,16 @@
 """Finished parts of a bulk job on disk, so that an interrupted job goes on where it stopped.
 
-A journal is a folder beside the output: `job.json` says what the job is, and `00000000.part` and so on hold consecutive
-lines with their vectors (safetensors: flat vectors, lengths, and UTF-8 texts). A part appears under its name only when
-it is complete. The output file is written from the parts at the end, so every format is equally safe.
+A journal is a folder beside the output: `job.json` says what the job is, `lock` keeps other processes off, and
+`00000000.part` and so on hold consecutive lines with their vectors (safetensors: flat vectors, lengths, and UTF-8
+texts). A part appears under its name only when it is complete. The output file is written from the parts at the end, so
+every format is equally safe.
 """
 
 import hashlib
 import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +21,11 @@ import safetensors.numpy
 
 from elmo.embed.rows import Row
 from elmo.errors import ResumeError
-from elmo.text.files import write_atomically
+from elmo.text.locking import locked
+from elmo.text.writing import errors_naming, write_file
 
 JOB_FILE = "job.json"
+LOCK_FILE = "lock"
 
 
 def digest_lines(lines: Sequence[str]) -> str:
@@ -34,40 +38,51 @@ def digest_lines(lines: Sequence[str]) -> str:
     return digest.hexdigest()
 
 
+@contextmanager
+def journal_of(folder: Path, job: Mapping[str, Any], *, resume: bool) -> Iterator["Journal"]:
+    """The journal of `job`, of this process alone: a new one, or with `resume` the one that an interrupted run left."""
+    found = folder.exists()
+    if found and not resume and not (folder / JOB_FILE).is_file() and any(folder.iterdir()):
+        raise ResumeError(f"{folder}: is in the way and was not made by `elmo embed`; move it or remove it")
+    with errors_naming(folder):
+        folder.mkdir(exist_ok=True)
+    try:
+        with locked(folder / LOCK_FILE, busy=lambda: _refuse(folder)):
+            if found and resume:
+                _compare_jobs(folder, job)
+            journal = Journal(folder)
+            journal.remove(".*" if resume else "*")
+            if not (found and resume):
+                write_file(folder / JOB_FILE, json.dumps(job, indent=2, sort_keys=True).encode("utf-8"))
+            yield journal
+    finally:
+        if [path.name for path in folder.iterdir()] == [LOCK_FILE]:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _refuse(folder: Path) -> None:
+    raise ResumeError(f"{folder}: another process is at work on this output; wait for it or end it")
+
+
+def _compare_jobs(folder: Path, job: Mapping[str, Any]) -> None:
+    path = folder / JOB_FILE
+    try:
+        written = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise ResumeError(f"{path}: cannot be read ({error}); remove {folder} and start again") from error
+    for key, value in job.items():
+        if written.get(key) != value:
+            raise ResumeError(
+                f"{folder}: the interrupted run had {key} = {written.get(key)!r}, this one has {value!r}; "
+                "ask for the same, or start again with --overwrite"
+            )
+
+
 class Journal:
     """The parts of one job, in order."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-
-    @classmethod
-    def start(cls, folder: Path, job: Mapping[str, Any]) -> "Journal":
-        """A new journal for `job`, in place of one that was there; anything else there is left alone."""
-        if folder.exists() and not (folder / JOB_FILE).is_file() and any(folder.iterdir()):
-            raise ResumeError(f"{folder}: is in the way and was not made by `elmo embed`; move it or remove it")
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        with write_atomically(folder / JOB_FILE) as file:
-            file.write(json.dumps(job, indent=2, sort_keys=True).encode("utf-8"))
-        return cls(folder)
-
-    @classmethod
-    def resume(cls, folder: Path, job: Mapping[str, Any]) -> "Journal":
-        """The journal that an interrupted run of the same job left."""
-        path = folder / JOB_FILE
-        try:
-            written = json.loads(path.read_text("utf-8"))
-        except (OSError, ValueError) as error:
-            raise ResumeError(f"{path}: cannot be read ({error}); remove {folder} and start again") from error
-        for key, value in job.items():
-            if written.get(key) != value:
-                raise ResumeError(
-                    f"{folder}: the interrupted run had {key} = {written.get(key)!r}, this one has {value!r}; "
-                    "ask for the same, or start again with --overwrite"
-                )
-        for stale in folder.glob(".*"):
-            stale.unlink()
-        return cls(folder)
 
     def __len__(self) -> int:
         """How many parts stand complete from the first on."""
@@ -94,8 +109,7 @@ class Journal:
         for name, array in (carried or {}).items():
             tensors[f"carried.{name}"] = np.ascontiguousarray(array)
         data = safetensors.numpy.save(tensors, metadata={"lines_sha256": lines_digest})
-        with write_atomically(self._path(len(self))) as file:
-            file.write(data)
+        write_file(self._path(len(self)), data)
 
     def check(self, part: int, lines: Sequence[str]) -> None:
         """Refuse to go on when the input's lines are not those the part was made from."""
@@ -128,9 +142,11 @@ class Journal:
                 start += size
                 yield Row(line=line, text=text, tokens=tokens, vectors=vectors)
 
-    def remove(self) -> None:
-        """Delete the journal: its output is complete."""
-        shutil.rmtree(self.folder)
+    def remove(self, pattern: str = "*") -> None:
+        """Delete what the journal holds: all of it when its output is complete."""
+        for path in self.folder.glob(pattern):
+            if path.name != LOCK_FILE:
+                path.unlink()
 
     def _path(self, part: int) -> Path:
         return self.folder / f"{part:08d}.part"

@@ -17,7 +17,7 @@ from elmo.embed.contextualize import contextualize
 from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError, InputError
 from elmo.model.mix import LayerNorm, ScalarMix
-from elmo.text.files import write_atomically
+from elmo.text.writing import write_file
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.loaded import LoadedModel
 
@@ -110,10 +110,8 @@ class Elmo(nn.Module):
         folder = Path(directory)
         write_model(self.model, folder)
         mixes = {name: tensor.detach().cpu().contiguous() for name, tensor in self.mixes.state_dict().items()}
-        with write_atomically(folder / MIXES_FILE) as file:
-            file.write(safetensors.torch.save(mixes))
-        with write_atomically(folder / OPTIONS_FILE) as file:
-            file.write(json.dumps(self.options, indent=2).encode("utf-8"))
+        write_file(folder / MIXES_FILE, safetensors.torch.save(mixes))
+        write_file(folder / OPTIONS_FILE, json.dumps(self.options, indent=2).encode("utf-8"))
 
     @property
     def dim(self) -> int:

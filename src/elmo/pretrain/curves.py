@@ -5,7 +5,7 @@ import logging
 from pathlib import Path
 
 from elmo.pretrain.metrics import read_metrics
-from elmo.text.files import write_atomically
+from elmo.text.writing import write_atomically
 
 logger = logging.getLogger(__name__)
 

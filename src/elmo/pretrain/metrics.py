@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from elmo.errors import MissingExtraError
-from elmo.text.files import write_atomically
+from elmo.text.writing import write_atomically
 
 logger = logging.getLogger(__name__)
 

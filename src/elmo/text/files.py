@@ -1,19 +1,17 @@
-"""Text files as streams of numbered lines, in bounded memory: plain, .gz, .xz, .zst, standard input. And safe writing.
+"""Text files as streams of numbered lines, in bounded memory: plain, .gz, .xz, .zst, standard input.
 
 Text is UTF-8 and nothing else. A line ends at `\\n` or `\\r\\n` and at no other character (U+2028, U+0085 and a lone
 `\\r` stay inside a line), so that line numbers agree with those of other programs. A byte order mark is dropped.
 """
 
 import os
-import secrets
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from elmo.errors import InputError, MissingExtraError, UserError
+from elmo.errors import InputError, MissingExtraError
 
 STANDARD_INPUT = "-"
 LONGEST_LINE = 64 << 20  # bytes
@@ -59,27 +57,6 @@ def read_lines(path: str | os.PathLike[str], *, longest: int = LONGEST_LINE) -> 
         for line in lines:
             number += 1
             yield number, line.removesuffix("\r")
-
-
-@contextmanager
-def write_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A binary file to write to that takes the place of `path` when the block ends, and vanishes if it fails."""
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    try:
-        # Not from `tempfile`, whose files only their owner may read.
-        file = open(temporary, "xb")  # noqa: SIM115
-    except OSError as error:
-        raise UserError(f"{target}: cannot be written: {error.strerror or error}") from error
-    try:
-        with file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _files_in(directory: str) -> list[str]:

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from elmo.errors import ConfigError, VocabularyError
-from elmo.text.files import read_lines, write_atomically
+from elmo.text.files import read_lines
+from elmo.text.writing import write_file
 
 BEGIN_SENTENCE = "<S>"
 END_SENTENCE = "</S>"
@@ -121,5 +122,4 @@ class Vocabulary:
         except UnicodeEncodeError as error:
             word = next(word for word in self.words if error.object[error.start] in word)
             raise VocabularyError(f"{os.fspath(path)}: the word {word!r} cannot be written as UTF-8") from None
-        with write_atomically(path) as file:
-            file.write(data)
+        write_file(path, data)

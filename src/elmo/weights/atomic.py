@@ -1,4 +1,4 @@
-"""Files and directories that are either wholly there or not there at all, whenever the power fails."""
+"""Directories that are either wholly there or not there at all, whenever the power fails."""
 
 import contextlib
 import os
@@ -6,25 +6,9 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from elmo.errors import WeightsError
-
-
-@contextlib.contextmanager
-def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """A file to write; it takes the name `path` when the block ends well, and leaves no trace when it does not."""
-    temporary = _beside(path, "tmp")
-    try:
-        with open(temporary, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    sync_directory(path.parent)
+from elmo.text.writing import sync_directory
 
 
 @contextlib.contextmanager
@@ -80,16 +64,6 @@ def recover(path: Path) -> None:
     with contextlib.suppress(OSError, ValueError):  # another process may have done it; a name may be none
         if previous.is_dir() and not path.exists():
             os.rename(previous, path)
-
-
-def sync_directory(path: Path) -> None:
-    """Make the names in a directory durable, where the system can (Windows cannot open one)."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _previous(path: Path) -> Path:

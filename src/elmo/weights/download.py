@@ -19,8 +19,8 @@ from typing import IO, Any
 from tqdm import tqdm
 
 from elmo.errors import WeightsError
-from elmo.weights.atomic import sync_directory
-from elmo.weights.cache import locked, record_sha256, recorded_sha256
+from elmo.text.writing import sync_directory
+from elmo.weights.cache import fetching, record_sha256, recorded_sha256
 from elmo.weights.plainfiles import file_sha256, one_line, read_json
 
 logger = logging.getLogger(__name__)
@@ -61,7 +61,7 @@ def fetch(file: RemoteFile, directory: Path, *, offline: bool = False) -> Path:
         return target  # checked when it came
     if offline and not target.is_file():
         raise WeightsError(f"{_by_hand(file, target)} (working offline)")
-    with locked(target):
+    with fetching(target):
         if not target.is_file():
             _download(file, target)
         _check(file, target)

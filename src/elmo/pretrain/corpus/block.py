@@ -21,7 +21,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from elmo.pretrain.corpus.layout import SEPARATOR
-from elmo.pretrain.corpus.writing import write_whole
+from elmo.text.writing import write_file
 
 Documents = Literal["files", "lines", "blank-lines"]
 SentencesOf = Callable[[str], Iterable[list[str]]]  # a line of text to its sentences, each a list of words
@@ -134,7 +134,7 @@ def _in_buckets(words: list[str], symbols: npt.NDArray[np.uint32], starts: "arra
 def write_block(path: Path, block: Block, facts: BlockFacts) -> None:
     """Keep a block on disk."""
     arrays = {field.name: getattr(block, field.name) for field in fields(block)}
-    write_whole(path, save(arrays, metadata={"facts": facts.to_json()}))
+    write_file(path, save(arrays, metadata={"facts": facts.to_json()}))
 
 
 def read_facts(path: Path) -> BlockFacts | None:

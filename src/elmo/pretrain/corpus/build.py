@@ -43,9 +43,10 @@ from elmo.pretrain.corpus.store import CorpusStore
 from elmo.pretrain.corpus.structure import Structure, structure_of
 from elmo.pretrain.corpus.typetable import GivenVocabulary, GrowingVocabulary, Targets, TypeReport, write_types
 from elmo.pretrain.corpus.work import WorkFolder, folder_beside, work_folder
-from elmo.pretrain.corpus.writing import errors_naming, sha256_of, write_whole
+from elmo.pretrain.corpus.writing import sha256_of
 from elmo.text.tokenizer import Rule, Tokenizer
 from elmo.text.vocabulary import UNKNOWN_ID, Vocabulary
+from elmo.text.writing import errors_naming, write_file
 
 logger = logging.getLogger(__name__)
 
@@ -130,7 +131,7 @@ def build_corpus(
             structure = structure_of(text, options)
             _require_training(structure)
             manifest = _write_store(work, text, structure, options, given, memory_limit=memory_limit, progress=tell)
-            write_whole(work.store / MANIFEST, _as_json({**plan, **manifest}))
+            write_file(work.store / MANIFEST, _as_json({**plan, **manifest}))
             _put_in_place(work.store, out_dir)
     finally:
         bar.close()

@@ -4,14 +4,14 @@ import contextlib
 import json
 import logging
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from elmo.errors import ConfigError, ResumeError
 from elmo.pretrain.corpus.plan import first_difference
-from elmo.pretrain.corpus.writing import errors_naming, write_whole
+from elmo.text.locking import locked
+from elmo.text.writing import errors_naming, write_file
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def work_folder(out_dir: Path, plan: dict[str, Any], *, resume: bool) -> Iterato
         work.folder.mkdir(parents=True, exist_ok=True)
     keep = True
     try:
-        with _locked(work.folder / _LOCK, out_dir):
+        with locked(work.folder / _LOCK, busy=lambda: _refuse(out_dir)):
             if resume:
                 _compare_plans(work.folder / _PLAN, plan)
             else:
@@ -58,7 +58,7 @@ def work_folder(out_dir: Path, plan: dict[str, Any], *, resume: bool) -> Iterato
                 with errors_naming(work.folder):
                     for folder in (work.blocks, work.scratch, work.store):
                         folder.mkdir(exist_ok=True)
-                write_whole(work.folder / _PLAN, json.dumps(plan, indent=2).encode("utf-8"))
+                write_file(work.folder / _PLAN, json.dumps(plan, indent=2).encode("utf-8"))
                 yield work
                 keep = False
             except BaseException:
@@ -70,6 +70,10 @@ def work_folder(out_dir: Path, plan: dict[str, Any], *, resume: bool) -> Iterato
     finally:
         if not keep:
             _remove(work.folder)
+
+
+def _refuse(out_dir: Path) -> None:
+    raise ConfigError(f"{out_dir}: another process is building this corpus; wait for it or end it")
 
 
 def _remove(*folders: Path) -> None:
@@ -90,29 +94,3 @@ def _compare_plans(path: Path, plan: dict[str, Any]) -> None:
             f"{path.parent}: {difference}; resume with the inputs and options that the work was begun with, or start "
             "again without resume"
         )
-
-
-@contextlib.contextmanager
-def _locked(path: Path, out_dir: Path) -> Iterator[None]:
-    """Hold a lock that the operating system takes back when the process ends, however it ends."""
-    with errors_naming(path):
-        file = open(path, "wb")  # noqa: SIM115
-    with file:
-        try:
-            _lock(file)
-        except OSError:
-            raise ConfigError(f"{out_dir}: another process is building this corpus; wait for it or end it") from None
-        yield
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(file: IO[bytes]) -> None:
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-
-else:
-    import fcntl
-
-    def _lock(file: IO[bytes]) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,13 +1,11 @@
-"""Files written piece by piece, with their hash, and errors that name the file.
+"""Files written piece by piece, with their hash.
 
 No file is mapped for writing: on a full disk that ends the process (SIGBUS), where `write` gives an error.
 """
 
 import contextlib
-import errno
 import hashlib
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -15,26 +13,7 @@ from typing import IO, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from elmo.errors import ElmoError
-from elmo.text.files import write_atomically
-
-_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-
-
-@contextlib.contextmanager
-def errors_naming(path: Path) -> Iterator[None]:
-    """Turn an operating system's error, such as a full disk, into one line that names the file."""
-    try:
-        yield
-    except OSError as error:
-        cure = "make room, then resume" if error.errno in _NO_ROOM else "put that right, then resume"
-        raise ElmoError(f"{path}: cannot be written: {error.strerror or error}; {cure}") from error
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Put a file in place at once: it is there complete or not at all, whenever the process ends."""
-    with errors_naming(path), write_atomically(path) as file:
-        file.write(content)
+from elmo.text.writing import errors_naming
 
 
 class HashedFile:
