@@ -1,17 +1,17 @@
 """`elmo finetune`: go on training a model on text of a domain."""
 
-import shlex
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from elmo.apps.cli import options
+from elmo.apps.cli.again import command_again, say
 from elmo.apps.cli.corpus import is_store
 
 
 def finetune(
+    context: typer.Context,
     model: Annotated[str, typer.Argument(help="The model to start from: a directory, a file, or a name.")],
     text: Annotated[list[str], typer.Argument(help="Text files, directories, -, or one corpus store.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The run; the model comes in its folder `model`.")],
@@ -73,11 +73,10 @@ def finetune(
         time_limit=None if time_limit is None else 60 * time_limit,
     )
     if result.before is not None:
-        typer.echo(f"held-out perplexity before: {options.perplexity_line(result.before)}")
+        say(f"held-out perplexity before: {options.perplexity_line(result.before)}")
     if not result.done:
-        arguments = [argument for argument in sys.argv[1:] if argument != "--resume"]
-        typer.echo(f"{result.status}; go on with: {shlex.join(['elmo', *arguments, '--resume'])}")
+        say(f"{result.status}; go on with: {command_again(context.obj)}")
         return
     if result.after is not None:
-        typer.echo(f"held-out perplexity after:  {options.perplexity_line(result.after)}")
-    typer.echo(f"the model is {result.model}, and in bilm-tf's format {result.hdf5}")
+        say(f"held-out perplexity after:  {options.perplexity_line(result.after)}")
+    say(f"the model is {result.model}, and in bilm-tf's format {result.hdf5}")

@@ -54,8 +54,9 @@ def common(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give the exit code: 0, 1 for a failure, 2 for a mistake of the user's."""
     os.environ["ELMO_DEBUG"] = ""
+    given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        result = app(args=None if arguments is None else list(arguments), prog_name="elmo", standalone_mode=False)
+        result = app(args=given, obj=given, prog_name="elmo", standalone_mode=False)
     except UsageProblem as error:
         message = str(getattr(error, "format_message", error.__str__)())
         if type(error).__name__ == "NoArgsIsHelpError":

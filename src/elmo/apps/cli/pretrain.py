@@ -1,7 +1,5 @@
 """`elmo pretrain`: train a biLM on a corpus store."""
 
-import shlex
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +7,7 @@ from typing import Annotated
 import typer
 
 from elmo.apps.cli import options
+from elmo.apps.cli.again import command_again, say
 
 
 class Size(StrEnum):
@@ -28,6 +27,7 @@ class Recipe(StrEnum):
 
 
 def pretrain(
+    context: typer.Context,
     corpus: Annotated[Path, typer.Argument(help="A corpus store made by `elmo corpus build`.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The run: checkpoints, metrics, and the model.")],
     size: Annotated[
@@ -73,10 +73,9 @@ def pretrain(
         time_limit=None if time_limit is None else 60 * time_limit,
     )
     if result.model is None:
-        arguments = [argument for argument in sys.argv[1:] if argument != "--resume"]
-        typer.echo(f"{result.status} at step {result.step:,} of {result.steps:,}; saved in {result.checkpoint}")
-        typer.echo(f"go on with: {shlex.join(['elmo', *arguments, '--resume'])}")
+        say(f"{result.status} at step {result.step:,} of {result.steps:,}; saved in {result.checkpoint}")
+        say(f"go on with: {command_again(context.obj)}")
         return
-    typer.echo(f"{result.status} at step {result.step:,}; the model is {result.model}")
+    say(f"{result.status} at step {result.step:,}; the model is {result.model}")
     if result.perplexity is not None:
-        typer.echo(f"held-out perplexity {options.perplexity_line(result.perplexity)}")
+        say(f"held-out perplexity {options.perplexity_line(result.perplexity)}")

@@ -1,0 +1,20 @@
+"""What one process of several says, and the command that goes on with a run."""
+
+import os
+import shlex
+from collections.abc import Sequence
+
+import typer
+
+
+def say(line: str) -> None:
+    """A line of the result, once: only the first of several processes (torchrun) speaks."""
+    if int(os.environ.get("RANK", "0")) == 0:
+        typer.echo(line)
+
+
+def command_again(arguments: Sequence[str]) -> str:
+    """The command line that goes on with the run that these arguments began."""
+    processes = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+    program = ["elmo"] if processes == 1 else ["torchrun", "--nproc-per-node", str(processes), "-m", "elmo"]
+    return shlex.join([*program, *(argument for argument in arguments if argument != "--resume"), "--resume"])

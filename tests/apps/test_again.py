@@ -1,0 +1,32 @@
+"""One process speaks, and what it says to type goes on with the run."""
+
+import pytest
+
+from elmo.apps.cli.again import command_again, say
+
+
+def test_only_the_first_of_several_processes_speaks(monkeypatch, capsys):
+    say("alone")
+    monkeypatch.setenv("RANK", "0")
+    say("first")
+    monkeypatch.setenv("RANK", "1")
+    say("second")
+    assert capsys.readouterr().out == "alone\nfirst\n"
+
+
+@pytest.mark.parametrize(
+    ("processes", "arguments", "wanted"),
+    [
+        (None, ["pretrain", "my corpus", "-o", "run"], "elmo pretrain 'my corpus' -o run --resume"),
+        (None, ["pretrain", "corpus", "--resume", "-o", "run"], "elmo pretrain corpus -o run --resume"),
+        (
+            "4",
+            ["pretrain", "corpus", "-o", "run"],
+            "torchrun --nproc-per-node 4 -m elmo pretrain corpus -o run --resume",
+        ),
+    ],
+)
+def test_the_command_goes_on_as_the_run_was_begun(processes, arguments, wanted, monkeypatch):
+    if processes is not None:
+        monkeypatch.setenv("LOCAL_WORLD_SIZE", processes)
+    assert command_again(arguments) == wanted
