@@ -13,6 +13,8 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from elmo.ops.triton_support import triton_runs_on
+
 CHUNK_ELEMENTS = 1 << 24  # logits that the chunked versions hold at once: 64 MiB in fp32
 
 
@@ -69,15 +71,29 @@ def sampled_softmax_loss(hidden: Tensor, targets: Tensor, weight: Tensor, bias: 
     Logits are lowered by the log of the expected count, for the target as for the samples, and a sample that happens to
     be the target is taken out. [tf.nn.sampled_softmax_loss with remove_accidental_hits]
     """
-    M, S = len(targets), len(samples.ids)
+    S = len(samples.ids)
     wanted = torch.cat([samples.ids, targets])  # one gather, so that the backward pass makes one dense gradient
     rows = F.embedding(wanted, weight)  # [S + M, P]
     offsets = F.embedding(wanted, bias[:, None])[:, 0] - log_expected_count(wanted, samples).to(bias.dtype)  # [S + M]
-    drawn = _logits(hidden, rows[:S], offsets[:S])  # [M, S]
-    drawn = drawn.masked_fill(targets[:, None] == samples.ids, -math.inf)
-    true = (hidden * rows[S:]).sum(-1, dtype=drawn.dtype) + offsets[S:]  # [M]
+    wide = torch.promote_types(bias.dtype, torch.float32)
+    if torch.is_autocast_enabled(hidden.device.type):
+        narrow = torch.get_autocast_dtype(hidden.device.type)
+        hidden, rows = hidden.to(narrow), rows.to(narrow)
+    true = (hidden * rows[S:]).sum(-1, dtype=wide) + offsets[S:]  # [M]
+    losses = sampled_losses
+    if wide != torch.float64 and len(targets) and triton_runs_on(hidden.device):
+        from elmo.ops.softmax_cuda import sampled_losses_cuda
+
+        losses = sampled_losses_cuda
+    return losses(hidden, rows[:S], offsets[:S], true, samples.ids, targets)
+
+
+def sampled_losses(hidden: Tensor, rows: Tensor, offsets: Tensor, true: Tensor, ids: Tensor, targets: Tensor) -> Tensor:
+    """hidden [M, P], the samples' rows [S, P], offsets [S] and ids [S], the targets' logits [M] and ids [M] -> [M]."""
+    drawn = _logits(hidden, rows, offsets)  # [M, S]
+    drawn = drawn.masked_fill(targets[:, None] == ids, -math.inf)
     # As log(1 + sum exp(drawn - true)): no copy of [M, S] to put the target beside the samples.
-    return F.softplus(torch.logsumexp(drawn, dim=1) - true) if M else true
+    return F.softplus(torch.logsumexp(drawn, dim=1) - true) if len(targets) else true
 
 
 def log_expected_count(ids: Tensor, samples: Samples) -> Tensor:
