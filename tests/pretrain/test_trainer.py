@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+import elmo.pretrain.trainer as trainer_module
 from elmo.model.bilstm import State
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.corpus.store import CorpusStore
@@ -26,40 +27,51 @@ def make_trainer(toy_store):
     return make
 
 
-def reset_rows(trainer, step):
+class SeenError(Exception):
+    """Carries what a step was called with."""
+
+
+@pytest.fixture
+def look(monkeypatch):
+    """What `train_step` is given at a step, without running it: state and samples."""
+
+    def catch(*arguments, samples, **_):
+        raise SeenError(arguments[6], samples)
+
+    monkeypatch.setattr(trainer_module, "train_step", catch)
+
+    def ask(trainer, step):
+        trainer.state = State(torch.ones_like(trainer.state.h), torch.ones_like(trainer.state.c))
+        with pytest.raises(SeenError) as caught:
+            trainer.step(step)
+        return caught.value.args
+
+    return ask
+
+
+@pytest.fixture
+def reset_rows(look):
     """Which rows [R, B] a step sets to zero, and which of them begin with a sentence."""
-    ready = trainer._make_ready(step)
-    starts = ready.tensors[0][:, 0] == 0
-    return (torch.zeros_like(starts) if ready.kept is None else ready.kept[:, :, 0] == 0), starts
+
+    def find(trainer, step):
+        state, _ = look(trainer, step)
+        rows = (state.c == 0).all(-1).all(0)
+        for tensor in state:  # [L, R, B, .]: a row is reset in all layers or in none
+            assert ((tensor == 0).all(-1) == rows).all()
+            assert ((tensor == 1).all(-1) == ~rows).all()
+        return rows, trainer.source.symbols(step)[:, 0] == 0
+
+    return find
 
 
-def test_a_reset_sets_the_state_of_a_row_to_zero_and_of_no_other(make_trainer, monkeypatch):
-    trainer = make_trainer(reset=1.0)
-    step = next(step for step in range(9) if reset_rows(trainer, step)[0].any())
-    seen = []
-
-    def remember(_, state, *__, **___):
-        seen.append(state)
-        raise RuntimeError
-
-    monkeypatch.setattr(trainer, "_run", remember)
-    trainer.state = State(torch.ones_like(trainer.state.h), torch.ones_like(trainer.state.c))
-    with pytest.raises(RuntimeError):
-        trainer.step(step)
-    rows, _ = reset_rows(trainer, step)
-    for tensor in seen[0]:  # [L, R, B, .]
-        assert ((tensor == 0).all(-1) == rows).all()
-        assert ((tensor == 1).all(-1) == ~rows).all()
-
-
-def test_every_beginning_of_a_sentence_is_a_reset_when_told_so(make_trainer):
+def test_every_beginning_of_a_sentence_is_a_reset_when_told_so(make_trainer, reset_rows):
     trainer = make_trainer(reset=1.0)
     found = [reset_rows(trainer, step) for step in range(8)]
     assert all(torch.equal(rows, starts) for rows, starts in found)
     assert any(rows.any() for rows, _ in found)
 
 
-def test_a_share_of_the_beginnings_is_reset_otherwise(make_trainer):
+def test_a_share_of_the_beginnings_is_reset_otherwise(make_trainer, reset_rows):
     trainer = make_trainer(reset=0.5)
     found = [reset_rows(trainer, step) for step in range(60)]
     assert all(not (rows & ~starts).any() for rows, starts in found)
@@ -67,12 +79,12 @@ def test_a_share_of_the_beginnings_is_reset_otherwise(make_trainer):
     assert 0.3 < share < 0.7
 
 
-def test_no_state_is_reset_in_the_papers_recipe(make_trainer):
+def test_no_state_is_reset_in_the_papers_recipe(make_trainer, reset_rows):
     trainer = make_trainer(reset=TrainConfig.recipe("paper").reset)
     assert not any(reset_rows(trainer, step)[0].any() for step in range(20))
 
 
-def test_processes_reset_the_rows_that_one_would(make_trainer):
+def test_processes_reset_the_rows_that_one_would(make_trainer, reset_rows):
     whole = make_trainer(reset=0.5)
     halves = [make_trainer(reset=0.5, rank=rank, world=2) for rank in range(2)]
     for step in range(6):
@@ -80,14 +92,14 @@ def test_processes_reset_the_rows_that_one_would(make_trainer):
         assert torch.equal(together, reset_rows(whole, step)[0])
 
 
-def test_negatives_depend_on_seed_and_step_alone(make_trainer):
-    one, other = make_trainer(), make_trainer(rank=1, world=2)
-    assert one._make_ready(5).tensors[1].tolist() == other._make_ready(5).tensors[1].tolist()
+def test_negatives_depend_on_seed_and_step_alone(make_trainer, look):
     few = {"loss": SampledConfig(samples=6)}
-    draws = [
-        make_trainer(**few, seed=seed)._make_ready(step).tensors[1].tolist() for seed, step in ((1, 5), (1, 6), (2, 5))
-    ]
-    assert len({tuple(sorted(draw)) for draw in draws}) == 3
+
+    def draw(step, **options):
+        return tuple(sorted(look(make_trainer(**few, **options), step)[1].ids.tolist()))
+
+    assert draw(5) == draw(5, rank=1, world=2)
+    assert len({draw(5, seed=1), draw(6, seed=1), draw(5, seed=2)}) == 3
 
 
 def test_generators_of_different_purposes_differ():

@@ -1,10 +1,10 @@
 """The training step as one CUDA graph: recorded once, replayed with new numbers in the same places.
 
-What a step reads (symbols, samples, rate) is written into fixed buffers before each replay, and the state stays on the
+What a step reads (symbols, rate) is written into fixed buffers before each replay, and the state stays on the
 device. The graph holds the very calls of `train_step`, so it equals the eager step; a test on a GPU holds that.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -20,15 +20,15 @@ Body = Callable[[tuple[Tensor, ...], State, Tensor], StepResult]
 
 
 class CapturedStep:
-    """A step on fixed shapes; `body` is given tensors on the device. `dropout` is the generator that it draws from."""
+    """A step on fixed shapes; `body` is given tensors on the device and draws from `generators`."""
 
-    def __init__(self, body: Body, *, state: State, dropout: torch.Generator) -> None:
+    def __init__(self, body: Body, *, state: State, generators: Sequence[torch.Generator]) -> None:
         device = state.h.device
         self._body = body
         self._inputs: tuple[Tensor, ...] = ()
         self._rate = torch.zeros((), device=device)
         self.state = State(state.h.clone(), state.c.clone())
-        self._dropout = dropout
+        self._generators = generators
         self._stream = torch.cuda.Stream(device)
         self._graph: torch.cuda.CUDAGraph | None = None
         self._result: StepResult | None = None
@@ -39,14 +39,13 @@ class CapturedStep:
         self.state.h.copy_(state.h)
         self.state.c.copy_(state.c)
 
-    def __call__(self, inputs: tuple[Tensor, ...], *, rate: float, seed: int, body: Body | None = None) -> StepResult:
-        """One step on tensors of the host. `body` takes the place of the recorded one for a batch that does not fit."""
+    def __call__(self, inputs: tuple[Tensor, ...], *, rate: float, body: Body | None = None) -> StepResult:
+        """One step, its generators seeded. `body` takes the place of the recorded one for a batch that does not fit."""
         if not self._inputs:
             self._inputs = tuple(torch.empty_like(tensor, device=self._rate.device) for tensor in inputs)
         for buffer, tensor in zip(self._inputs, inputs, strict=True):
             buffer.copy_(tensor, non_blocking=True)
         self._rate.fill_(rate)
-        self._dropout.manual_seed(seed)
         if body is not None:
             return self._run_eagerly(body)
         if self._eager_steps < EAGER_STEPS:
@@ -71,7 +70,8 @@ class CapturedStep:
 
     def _record(self) -> torch.cuda.CUDAGraph:
         graph = torch.cuda.CUDAGraph()
-        graph.register_generator_state(self._dropout)
+        for generator in self._generators:
+            graph.register_generator_state(generator)
         # The thread that fetches ahead may pin memory meanwhile; that is none of this stream's business.
         with torch.cuda.graph(graph, stream=self._stream, capture_error_mode="thread_local"):
             self._result = self._body(self._inputs, self.state, self._rate)

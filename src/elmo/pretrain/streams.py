@@ -90,13 +90,7 @@ class Epoch:
 
     def __init__(self, streams: Streams, *, direction: int, epoch: int) -> None:
         self.tokens, self.sentences, self.backward = streams.tokens, np.asarray(streams.sentences), direction == 1
-        # Sorting raw random bits: numpy promises their stream for good, which it does not for `permutation`.
-        keys = np.random.PCG64(np.random.SeedSequence([streams.seed, direction, epoch]))
-        if streams.order == "sentence":
-            order = np.argsort(keys.random_raw(len(self.sentences) - 1), kind="stable")
-        else:
-            documents = np.argsort(keys.random_raw(len(streams.documents) - 1), kind="stable")
-            order = _sentences_of(documents, np.asarray(streams.documents), backward=self.backward)
+        order = reading_order(streams, direction=direction, epoch=epoch)
         self.order = order.astype(np.int32 if len(order) < 2**31 else np.int64)  # [S]
         lengths = np.diff(self.sentences)[order]
         self.starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])  # [S + 1], in the new order
@@ -119,6 +113,25 @@ class Epoch:
         for start in range(0, len(whole), PIECE):
             whole[start : start + PIECE] = self.at(np.arange(start, min(start + PIECE, len(whole)), dtype=np.int64))
         return whole
+
+
+def raw_keys(streams: Streams, *, direction: int, epoch: int) -> npt.NDArray[np.uint64]:
+    """One random number for each unit that is put into order: a sentence, or a document.
+
+    Raw random bits, whose order is then taken: numpy promises their stream for good, which it does not for
+    `permutation`.
+    """
+    units = streams.sentences if streams.order == "sentence" else streams.documents
+    bits = np.random.PCG64(np.random.SeedSequence([streams.seed, direction, epoch]))
+    return np.asarray(bits.random_raw(len(units) - 1), dtype=np.uint64)
+
+
+def reading_order(streams: Streams, *, direction: int, epoch: int) -> npt.NDArray[np.int64]:
+    """The sentences in the order in which one direction reads them in one epoch."""
+    order = np.argsort(raw_keys(streams, direction=direction, epoch=epoch), kind="stable")
+    if streams.order == "sentence":
+        return order
+    return _sentences_of(order, np.asarray(streams.documents), backward=direction == 1)
 
 
 def windows_per_epoch(symbols: int, *, batch: int, window: int) -> int:

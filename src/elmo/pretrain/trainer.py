@@ -4,10 +4,7 @@ import math
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -15,7 +12,7 @@ from elmo.errors import ConfigError, ResumeError
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import State
 from elmo.model.wordtable import WordTableConfig
-from elmo.ops.softmax import Samples, draw_log_uniform, race_threshold
+from elmo.ops.softmax import draw_log_uniform
 from elmo.pretrain.adaptive import FILE as ADAPTIVE_FILE
 from elmo.pretrain.adaptive import AdaptiveHead, read_adaptive, write_adaptive
 from elmo.pretrain.captured import CapturedStep
@@ -30,14 +27,18 @@ from elmo.pretrain.languagemodel import LanguageModel
 from elmo.pretrain.optimizers import make_optimizer
 from elmo.pretrain.perplexity import Perplexity, StateMode, measure_perplexity
 from elmo.pretrain.plan import Plan
-from elmo.pretrain.prefetch import Prefetch
-from elmo.pretrain.randomness import generator_for, seed_for
+from elmo.pretrain.randomness import Generators, generator_for
+from elmo.pretrain.resets import kept_rows
 from elmo.pretrain.schedule import rate_share
+from elmo.pretrain.source import make_source
 from elmo.pretrain.step import StepOptions, StepResult, train_step
 from elmo.pretrain.streams import SEPARATOR, Streams, rows_of_rank
 from elmo.pretrain.typetable import make_type_table
 from elmo.weights.loaded import LoadedModel, Softmax
 from elmo.weights.native import read_native
+
+# Places for distinct rows come in units of this size.
+CAPACITY_UNIT = 256
 
 
 class Trainer:
@@ -79,43 +80,50 @@ class Trainer:
             accumulate=config.accumulate,
             bf16=uses_bf16(config, device),
         )
-        self.dropout_generator = torch.Generator(device)
+        self.source = make_source(self.streams, self.rows, device)
+        self.generators = Generators.on(device)
         self.capacity, self.captured = 0, None
         if can_be_captured(config, world, device):
-            self.capacity = self._make_capacity()
+            self.capacity = math.ceil(self.source.most_distinct() / CAPACITY_UNIT) * CAPACITY_UNIT
             places = distinct_rows_within(self.capacity, table_rows=len(self.table.rows))
             body = partial(self._run, distinct=places)
-            self.captured = CapturedStep(body, state=self.state, dropout=self.dropout_generator)
-        self.prefetch = Prefetch(self._make_ready)
+            self.captured = CapturedStep(body, state=self.state, generators=self.generators)
 
     def step(self, step: int, *, rate_factor: float = 1.0) -> StepResult:
         """Train on the batch of a step. The answer's tensors stay on the device."""
-        ready = self.prefetch.take(step)
-        if ready.kept is not None:
-            kept = ready.kept.to(self.device, non_blocking=True)
-            self.state.h.mul_(kept)
-            self.state.c.mul_(kept)
+        inputs = (self.source.symbols(step),)
         rate = self.rate(step) * rate_factor
-        seed = seed_for("dropout", seed=self.config.seed, step=step, rank=self.world.rank)
+        self.generators.seed(seed=self.config.seed, step=step, rank=self.world.rank)
         if self.captured is None:
-            inputs = tuple(tensor.to(self.device) for tensor in ready.tensors)
-            self.dropout_generator.manual_seed(seed)
-            result = self._run(inputs, self.state, rate, distinct=distinct_rows)
+            result = self._run((inputs[0].to(self.device),), self.state, rate, distinct=distinct_rows)
         else:
             if self.state.h is not self.captured.state.h:
                 self.captured.set_state(self.state)
-            overfull = partial(self._run, distinct=distinct_rows) if ready.distinct > self.capacity else None
-            result = self.captured(ready.tensors, rate=rate, seed=seed, body=overfull)
+            overfull = self.source.distinct(step) > self.capacity
+            result = self.captured(
+                inputs, rate=rate, body=partial(self._run, distinct=distinct_rows) if overfull else None
+            )
         self.state = result.state
         return result
 
     def _run(self, inputs: tuple[Tensor, ...], state: State, rate: float | Tensor, *, distinct: Distinct) -> StepResult:
-        """A step on tensors of the device: symbols [R, T + 1, B], and sampled classes [S] if there are any."""
-        symbols, *ids = inputs
+        """A step on symbols of the device [R, T + 1, B]; everything random is drawn here."""
+        (symbols,) = inputs
         samples = None
-        if ids and self.plan.samples is not None:
-            vocabulary = len(self.store.vocabulary)
-            samples = Samples(ids[0], race_threshold(self.plan.samples, vocabulary), vocabulary)
+        if self.plan.samples is not None:
+            samples = draw_log_uniform(
+                self.plan.samples, len(self.store.vocabulary), generator=self.generators.negatives
+            )
+        if self.config.reset > 0:
+            kept = kept_rows(
+                symbols[:, 0],
+                separator=SEPARATOR,
+                share=self.config.reset,
+                batch=self.plan.batch,
+                rows=self.rows,
+                generator=self.generators.reset,
+            )
+            state = State(state.h * kept.to(state.h.dtype), state.c * kept)
         return train_step(
             self.model,
             self.optimizer,
@@ -126,44 +134,11 @@ class Trainer:
             state,
             rate=rate,
             samples=samples,
-            dropout_generator=self.dropout_generator,
+            dropout_generator=self.generators.dropout,
             options=self.options,
             world=self.world,
             distinct=distinct,
         )
-
-    def _make_ready(self, step: int) -> "_Ready":
-        """What a step reads, as tensors on the host."""
-        batch = self.streams.batch(step, self.rows)
-        symbols = np.concatenate([batch.inputs, batch.targets[:, -1:]], axis=1)  # [R, T + 1, B]
-        tensors = [torch.from_numpy(symbols)]
-        if self.plan.samples is not None:
-            generator = generator_for("negatives", seed=self.config.seed, step=step)
-            tensors.append(draw_log_uniform(self.plan.samples, len(self.store.vocabulary), generator=generator).ids)
-        kept = self._kept_rows(step, torch.from_numpy(symbols[:, 0] == SEPARATOR))
-        if self.device.type == "cuda":
-            tensors = [tensor.pin_memory() for tensor in tensors]
-            kept = None if kept is None else kept.pin_memory()
-        return _Ready(tuple(tensors), _count_distinct(symbols, len(self.table.rows)) if self.capacity else 0, kept)
-
-    def _kept_rows(self, step: int, at_start: Tensor) -> Tensor | None:
-        """0 where a row's state is reset, which happens only at the start of a sentence [R, B]; None: nowhere."""
-        if self.config.reset == 0:
-            return None
-        generator = generator_for("reset", seed=self.config.seed, step=step)
-        # Drawn for all rows, whoever has them, so that the number of processes changes nothing.
-        chance = torch.rand(len(at_start), self.plan.batch, generator=generator)[:, self.rows]
-        reset = at_start & (chance < self.config.reset)
-        return (~reset).float()[:, :, None] if reset.any() else None  # [R, B, 1]
-
-    def _make_capacity(self) -> int:
-        """Places for distinct rows in a captured step: a quarter more than batches of all over the epoch have."""
-        chosen = np.linspace(0, self.streams.windows - 1, num=8).astype(int)
-        most = max(
-            _count_distinct(self.streams.batch(int(window), self.rows).inputs, len(self.table.rows))
-            for window in chosen
-        )
-        return math.ceil(most * 1.25 / 256) * 256
 
     def rate(self, step: int) -> float:
         """The learning rate of a step."""
@@ -244,21 +219,6 @@ class Trainer:
 
     def _optimizer_tensors(self) -> dict[str, Tensor]:
         return {f"optimizer.{name}": tensor for name, tensor in self.optimizer.tensors().items()}
-
-
-class _Ready(NamedTuple):
-    """What a step reads, on the host; `distinct` is counted only where it matters."""
-
-    tensors: tuple[Tensor, ...]
-    distinct: int
-    kept: Tensor | None  # [R, B, 1], 0 where a row's state is reset
-
-
-def _count_distinct(symbols: npt.NDArray[np.int32], table_rows: int) -> int:
-    """Distinct rows of a batch, at most: the separator stands for one in each direction."""
-    present = np.zeros(table_rows, dtype=bool)
-    present[symbols] = True
-    return int(present.sum()) + 1
 
 
 def can_be_captured(config: TrainConfig, world: World, device: torch.device) -> bool:
