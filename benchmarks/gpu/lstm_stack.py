@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import torch
-from benchmarks.gpu.timing import Timing, gemm_peak, kernel_breakdown, machine, time_calls
+from benchmarks.gpu.timing import Timing, gemm_peak, kernel_breakdown, machine, print_kernels, time_calls
 from tests.tolerances import TOLERANCE, relative_error
 from torch import Tensor, nn
 
@@ -164,8 +164,7 @@ def main() -> None:
                     peak,
                 )
             if size == "original" and str(B) in arguments.profile.split(","):
-                for name, launches, total in kernel_breakdown(partial(forward_backward, stack, lstmp)):
-                    print(f"    {total:8.3f} ms {launches:5d} x {total / launches * 1e3:7.1f} us  {name[:90]}")
+                print_kernels(kernel_breakdown(partial(forward_backward, stack, lstmp)))
             del stack
             torch.cuda.empty_cache()
 

@@ -61,15 +61,20 @@ def copy_peak() -> float:
 
 
 def kernel_breakdown(call: Callable[[], object], *, top: int = 14) -> list[tuple[str, int, float]]:
-    """The kernels of one captured call: name, launches, milliseconds; the longest first."""
+    """The kernels of one call, captured: name, launches, milliseconds; the longest first."""
     time_calls(call, repeats=1)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         call()
     graph.replay()
+    return kernels_of(graph.replay, top=top)
+
+
+def kernels_of(run: Callable[[], object], *, top: int = 14) -> list[tuple[str, int, float]]:
+    """The same of a call as it is."""
     torch.cuda.synchronize()
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
-        graph.replay()
+        run()
         torch.cuda.synchronize()
     total: dict[str, list[float]] = defaultdict(list)
     for event in profile.events():
@@ -77,6 +82,11 @@ def kernel_breakdown(call: Callable[[], object], *, top: int = 14) -> list[tuple
             total[event.name].append(event.device_time / 1e3)
     rows = [(name, len(times), sum(times)) for name, times in total.items()]
     return sorted(rows, key=lambda row: -row[2])[:top]
+
+
+def print_kernels(rows: list[tuple[str, int, float]]) -> None:
+    for name, launches, total in rows:
+        print(f"    {total:8.3f} ms {launches:5d} x {total / launches * 1e3:7.1f} us  {name[:90]}")
 
 
 def machine() -> str:

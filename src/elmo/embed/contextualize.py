@@ -29,7 +29,7 @@ def contextualize(
     x[inside.to(device)] = flat.to(x.dtype)
     x[:, 0] = boundaries[0]
     x[torch.arange(len(sentences), device=device), (lengths - 1).to(device)] = boundaries[1]
-    layers, after = bilm(x, lengths.to(device), state)
+    layers, after = bilm(x, lengths, state)
     return layers, lengths, after
 
 

@@ -29,6 +29,7 @@ Array = npt.NDArray[np.float32]
 
 STATES = ("settled", "zero", "carry")
 DTYPES = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
+POSITIONS_FACTOR_ON_GPU = 16
 MOST_POSITIONS = 4096  # rows x steps in one batch; a longer sentence goes through in windows of this many steps
 SMALLEST_WINDOW = 16
 BAR_AFTER_SECONDS = 1.0
@@ -76,6 +77,10 @@ class Embedder:
             self._boundaries = self._word_rows(model.boundary_rows())  # [2, D]
         self._cut_words: list[str] = []
         self.cache = WordCache(self._encode_words, size=self._boundaries.shape[1])
+
+    @property
+    def _most_positions(self) -> int:
+        return MOST_POSITIONS * (POSITIONS_FACTOR_ON_GPU if self.device.type == "cuda" else 1)
 
     @property
     def dim(self) -> int:
@@ -182,7 +187,7 @@ class Embedder:
             else:
                 lengths = [len(s) for s in sentences]
                 start = self.bilm.settled_state if self.state == "settled" else self.bilm.zero_state
-                for batch in by_length(lengths, most_sentences=batch_size, most_positions=MOST_POSITIONS):
+                for batch in by_length(lengths, most_sentences=batch_size, most_positions=self._most_positions):
                     rows, _ = self._embed_batch([sentences[n] for n in batch], layers, start(len(batch)))
                     for n, vectors in zip(batch, rows, strict=True):
                         results[n] = vectors
@@ -206,9 +211,9 @@ class Embedder:
         """One batch, halved and tried again for as long as memory does not suffice."""
         widest = max(len(s) for s in sentences) + BOUNDARIES
         try:
-            if len(sentences) == 1 and widest > MOST_POSITIONS:
-                return self._embed_long(sentences[0], layers, state, window=MOST_POSITIONS)
-            if len(sentences) * widest <= 2 * MOST_POSITIONS:
+            if len(sentences) == 1 and widest > self._most_positions:
+                return self._embed_long(sentences[0], layers, state, window=self._most_positions)
+            if len(sentences) * widest <= 2 * self._most_positions:
                 return self._embed_rows(sentences, layers, state)
         except (torch.OutOfMemoryError, RuntimeError) as error:
             if not _is_out_of_memory(error):
@@ -229,7 +234,7 @@ class Embedder:
     def _embed_in_smaller_windows(
         self, sentence: Sequence[str], layers: Layers, state: State, error: Exception
     ) -> tuple[list[Tensor], State]:
-        window = min(MOST_POSITIONS, len(sentence) + BOUNDARIES) // 2
+        window = min(self._most_positions, len(sentence) + BOUNDARIES) // 2
         while window >= SMALLEST_WINDOW:
             logger.warning("out of memory with a sentence of %d tokens; windows of %d", len(sentence), window)
             try:
@@ -242,11 +247,8 @@ class Embedder:
 
     def _embed_rows(self, sentences: list[Sequence[str]], layers: Layers, state: State) -> tuple[list[Tensor], State]:
         stacked, lengths, after = contextualize(self.bilm, self.cache.look_up, self._boundaries, sentences, state)
-        chosen = select_layers(stacked, layers).float().cpu()  # [N, T, D] or [L, N, T, D]
-        ends = (lengths - 1).tolist()
-        if layers == "all":
-            return [chosen[:, n, 1:end].clone() for n, end in enumerate(ends)], after
-        return [chosen[n, 1:end].clone() for n, end in enumerate(ends)], after
+        chosen = select_layers(stacked, layers)  # [N, T, D] or [L, N, T, D]
+        return (_rows_from_gpu if chosen.is_cuda else _rows)(chosen, (lengths - 1).tolist()), after
 
     def _embed_long(
         self, sentence: Sequence[str], layers: Layers, state: State, *, window: int
@@ -318,6 +320,21 @@ def select_layers(stacked: Tensor, layers: Layers) -> Tensor:
     if layers == "mean":
         return stacked.mean(0)
     return stacked[-1 if layers == "top" else layers]
+
+
+def _rows(chosen: Tensor, ends: Sequence[int]) -> list[Tensor]:
+    """[.., N, T, D] -> float32 [.., T, D] of each sentence, without its boundaries."""
+    chosen = chosen.float()
+    return [chosen[..., n, 1:end, :].clone() for n, end in enumerate(ends)]
+
+
+def _rows_from_gpu(chosen: Tensor, ends: Sequence[int]) -> list[Tensor]:
+    """The same on the host: only what is wanted crosses, through memory that the device can write to directly."""
+    T = chosen.shape[-2]
+    index = torch.cat([torch.arange(n * T + 1, n * T + end) for n, end in enumerate(ends)])
+    wanted = chosen.flatten(-3, -2).index_select(-2, index.to(chosen.device)).float()  # [.., tokens, D]
+    host = torch.empty(wanted.shape, dtype=wanted.dtype, pin_memory=True).copy_(wanted)
+    return [rows.clone() for rows in host.split([end - 1 for end in ends], dim=-2)]
 
 
 def _choose_dtype(name: str | None, device: torch.device) -> torch.dtype:

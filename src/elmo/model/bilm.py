@@ -80,14 +80,15 @@ class BiLM(nn.Module):
     def forward(self, x: Tensor, lengths: Tensor, state: State) -> tuple[Tensor, State]:
         """Token vectors x: [N, T, D] and lengths [N] -> layers [L + 1, N, T, R * D] and the state after.
 
-        Layer 0 is the token vector, once for each direction. Positions past a length are zero in every layer.
+        Layer 0 is the token vector, once for each direction. Positions past a length are zero in every layer. Lengths
+        on the CPU are best: those on a GPU are waited for.
         """
-        order = torch.argsort(lengths, descending=True, stable=True)
-        back = torch.argsort(order)
-        lengths = lengths[order]
+        falling, order = lengths.cpu().sort(descending=True, stable=True)
+        back = torch.argsort(order).to(x.device)
+        order, lengths = order.to(x.device), falling.to(x.device)
         x = x[order]
         R = self.config.lstm.directions
-        outputs, after = self.lstm(reading_order(x, lengths, directions=R), state.rows(order), lengths=lengths)
+        outputs, after = self.lstm(reading_order(x, lengths, directions=R), state.rows(order), lengths=falling)
         alive = torch.arange(x.shape[1], device=x.device) < lengths[:, None]  # [N, T]
         layers = [torch.cat([x] * R, dim=-1) * alive[:, :, None]]
         layers += [text_order(y, lengths) for y in outputs]

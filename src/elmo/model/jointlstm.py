@@ -86,7 +86,8 @@ class JointLSTM(nn.Module):
                     "a sentence is too long for this model, whose layers read both directions at once and so cannot "
                     "read it in pieces; split the sentence"
                 )
-            lengths = torch.full((B,), T, device=x.device)
+            lengths = torch.full((B,), T)
+        here = lengths.to(x.device)
         for layer in self.layers:
             assert isinstance(layer, JointLayer)
             if dropout is not None:
@@ -94,8 +95,8 @@ class JointLSTM(nn.Module):
             none = x.new_zeros(2, B, self.config.cell_dim)
             weights = LSTMPWeights(layer.weight_x, layer.weight_h, layer.bias, None)
             y, _ = lstmp(x, LSTMPState(none, none), weights, lengths=lengths)  # [2, T, B, H]
-            x = reading_order(text_order(y, lengths), lengths, directions=2)  # [2, T, B, 2H]
-        alive = (torch.arange(T, device=x.device)[:, None] < lengths)[None, :, :, None]  # [1, T, B, 1]
+            x = reading_order(text_order(y, here), here, directions=2)  # [2, T, B, 2H]
+        alive = (torch.arange(T, device=x.device)[:, None] < here)[None, :, :, None]  # [1, T, B, 1]
         return [(y @ self.weight_projection + self.bias_projection) * alive], state
 
     def zero_state(self, rows: int) -> State:

@@ -34,7 +34,9 @@ def lstmp(
     state = LSTMPState(state.h.to(x.dtype), state.c.to(torch.promote_types(x.dtype, torch.float32)))
     if T == 0:
         return x.new_zeros(*x.shape[:3], state.h.shape[-1]), state
-    alive = [B] * T if lengths is None else _alive(lengths, T)
+    alive = [B] * T
+    if lengths is not None:
+        alive, lengths = _alive(lengths, T), lengths.to(x.device)
     # Inside, each product has the type it was given; a surrounding autocast would change some of them.
     with torch.autocast(x.device.type, enabled=False):
         if x.dtype != torch.float64 and triton_runs_on(x.device):
