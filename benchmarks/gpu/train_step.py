@@ -26,6 +26,7 @@ from elmo.ops.softmax import draw_log_uniform
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.corpus import CorpusStore, build_corpus
 from elmo.pretrain.distributed import World
+from elmo.pretrain.gradients import clip_factor
 from elmo.pretrain.plan import make_plan
 from elmo.pretrain.trainer import Trainer, new_model
 
@@ -101,8 +102,7 @@ def parts_of(trainer: Trainer) -> dict[str, Callable[[], object]]:
 
     def optimizer() -> None:
         norm = trainer.gradients.norm()
-        trainer.gradients.clip(norm, 1.0)
-        trainer.optimizer.update(1e-9, ~torch.isfinite(norm))
+        trainer.optimizer.update(1e-9, ~torch.isfinite(norm), clip_factor(norm, 1.0))
 
     return {"token encoder": tokens, "LSTM": lstm, "softmax": softmax, "optimizer": optimizer}
 

@@ -14,7 +14,16 @@ from elmo.pretrain.trainer import Trainer
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]
 
 BASE = TrainConfig(
-    size="tiny", batch=8, window=10, steps=30, evaluate_every=10, log_every=1, dropout=0.0, precision="fp32", keep=9
+    size="tiny",
+    batch=8,
+    window=10,
+    steps=30,
+    evaluate_every=10,
+    log_every=1,
+    dropout=0.0,
+    precision="fp32",
+    keep=9,
+    reset=0.0,
 )
 
 

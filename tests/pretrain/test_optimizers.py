@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from elmo.errors import ConfigError, ResumeError
-from elmo.pretrain.gradients import Gradients
+from elmo.pretrain.gradients import Gradients, clip_factor
 from elmo.pretrain.optimizers import AdagradConfig, AdamConfig, make_optimizer
 
 GOOD, BAD = torch.tensor(False), torch.tensor(True)
@@ -120,16 +120,42 @@ def test_impossible_values_are_refused(config, field, value):
         config(**{field: value})
 
 
-def test_gradients_share_one_buffer_and_are_clipped_together():
+def test_gradients_are_measured_together_and_forgotten():
     made = parameters()
     gradients = Gradients(made.values())
     (made["matrix"].sum() * 3 + made["bias"].sum() * 4).backward()
     norm = gradients.norm()
     assert float(norm) == pytest.approx(math.sqrt(12 * 9 + 4 * 16))
-    gradients.clip(norm, 1.0)
-    assert float(gradients.norm()) == pytest.approx(1.0)
-    assert float(made["bias"].grad[0] / made["matrix"].grad[0, 0]) == pytest.approx(4 / 3)
-    gradients.clip(gradients.norm(), 5.0)
-    assert float(gradients.norm()) == pytest.approx(1.0)
-    gradients.zero()
-    assert float(made["bias"].grad.abs().sum()) == 0
+    assert float(clip_factor(norm, 1.0)) == pytest.approx(1 / float(norm))
+    assert float(clip_factor(norm, 100.0)) == 1.0
+    gradients.forget()
+    made["bias"].sum().backward()
+    assert [float(g.abs().sum()) for g in gradients.tensors] == [0.0, 4.0]  # a parameter that was not used
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda c: c.kind)
+def test_a_factor_scales_the_gradients(config):
+    one, other = parameters(), parameters()
+    by_factor, by_hand = make_optimizer(one, config), make_optimizer(other, config)
+    generator = torch.Generator().manual_seed(2)
+    for factor in (0.25, 1.0, 0.01):
+        for p, q in zip(one.values(), other.values(), strict=True):
+            p.grad = torch.randn(p.shape, generator=generator)
+            q.grad = p.grad * factor
+        by_factor.update(0.1, GOOD, torch.tensor(factor))
+        by_hand.update(0.1, GOOD)
+    for name, p in one.items():
+        torch.testing.assert_close(p, other[name])
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda c: c.kind)
+def test_a_factor_that_is_no_number_changes_nothing_where_the_gradients_are_bad(config):
+    made = parameters()
+    optimizer = make_optimizer(made, config)
+    run(made, optimizer, 1)
+    before = {name: p.detach().clone() for name, p in made.items()}
+    for p in made.values():
+        p.grad = torch.full_like(p, math.inf)
+    optimizer.update(0.1, BAD, torch.tensor(math.nan))
+    for name, p in made.items():
+        assert torch.equal(p, before[name])

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from elmo.errors import ConfigError
 from elmo.ops.charconv import char_convolution
+from elmo.ops.highway import highway
 from elmo.text.chars import CHARACTER_COUNT, CHARACTERS_IN_ROW, IN_WORD_PADDING
 
 
@@ -55,7 +56,7 @@ class CharCNNConfig:
 
 
 class Highway(nn.Module):
-    """`carry * activation(x @ transform) + (1 - carry) * x`, with bilm-tf's sense of the carry gate."""
+    """The weights of one highway layer; see `ops.highway` for their meaning."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -65,10 +66,7 @@ class Highway(nn.Module):
         self.bias_transform = nn.Parameter(torch.empty(size))
 
     def forward(self, x: Tensor) -> Tensor:
-        carry = torch.sigmoid(torch.addmm(self.bias_carry, x, self.weight_carry))  # [W, F]
-        # Always relu, whatever the convolutions use. [bilm-tf model.py, high()]
-        transformed = torch.relu(torch.addmm(self.bias_transform, x, self.weight_transform))
-        return carry * transformed + (1 - carry) * x
+        return highway(x, self.weight_carry, self.bias_carry, self.weight_transform, self.bias_transform)
 
 
 class CharCNN(nn.Module):
@@ -96,8 +94,8 @@ class CharCNN(nn.Module):
         # Pool, then activate, as the original does. [bilm-tf model.py, make_convolutions]
         x = char_convolution(rows, table, weights, list(self.filter_biases), padding_id=IN_WORD_PADDING)  # [W, F]
         x = torch.relu(x) if self.config.activation == "relu" else torch.tanh(x)
-        for highway in self.highways:
-            x = highway(x)
+        for layer in self.highways:
+            x = layer(x)
         if self.config.projected:
             x = torch.addmm(self.bias_projection, x, self.weight_projection)  # [W, D]
         return x
@@ -115,12 +113,12 @@ class CharCNN(nn.Module):
                 weight.normal_(0.0, math.sqrt(1.0 / (weight.shape[0] * weight.shape[1])), generator=generator)
             bias.zero_()
         deviation = math.sqrt(1.0 / config.filter_count)
-        for highway in self.highways:
-            assert isinstance(highway, Highway)
-            highway.weight_carry.normal_(0.0, deviation, generator=generator)
-            highway.bias_carry.fill_(-2.0)
-            highway.weight_transform.normal_(0.0, deviation, generator=generator)
-            highway.bias_transform.zero_()
+        for layer in self.highways:
+            assert isinstance(layer, Highway)
+            layer.weight_carry.normal_(0.0, deviation, generator=generator)
+            layer.bias_carry.fill_(-2.0)
+            layer.weight_transform.normal_(0.0, deviation, generator=generator)
+            layer.bias_transform.zero_()
         if config.projected:
             self.weight_projection.normal_(0.0, deviation, generator=generator)
             self.bias_projection.zero_()

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
-from torch.nn.functional import embedding, pad
+from torch.nn.functional import pad
 
 from elmo.ops import charconv_kernels as kernels
 from elmo.ops.charconv_grouped import word_lengths
@@ -30,7 +30,7 @@ def char_convolution_cuda(
     widths = tuple(weight.shape[0] for weight in weights)
     starts = tuple(accumulate((weight.shape[2] for weight in weights[:-1]), initial=0))
     pooled: Tensor = _Fused.apply(  # type: ignore[no-untyped-call]
-        rows[order], table, stacked.to(table.dtype), lengths, order, starts, widths
+        rows[order], table.contiguous(), stacked.to(table.dtype), lengths, order, starts, widths
     )
     return pooled + torch.cat(list(biases)).to(pooled.dtype)
 
@@ -47,7 +47,7 @@ class _Fused(torch.autograd.Function):
         starts: tuple[int, ...],
         widths: tuple[int, ...],
     ) -> Tensor:
-        embedded = embedding(ids.long(), table)  # [W, C, E]
+        embedded = kernels.embed(ids, table)  # [W, C, E]
         keep = any(ctx.needs_input_grad)
         result, best = kernels.pool(embedded, weight, lengths, order, starts=starts, widths=widths, keep=keep)
         ctx.save_for_backward(ids, table, weight, lengths, order, embedded, best)

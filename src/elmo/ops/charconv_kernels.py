@@ -20,6 +20,8 @@ EMBEDDED_TILE = (64, 64, 4)
 EMBEDDED_COLUMNS = 128
 # Positions in one step of the table's gradient, of 16-bit numbers.
 TABLE_POSITIONS = 64
+# Positions in one program that looks characters up.
+EMBED_POSITIONS = 256
 # About one program for each multiprocessor of a large GPU.
 PROGRAMS = 128
 
@@ -161,6 +163,16 @@ def _table_kernel(
     tl.store(partials + place + characters[:, None] * COLUMNS + columns[None, :], total)
 
 
+@triton.jit
+def _embed_kernel(ids, table, embedded, N, E: tl.constexpr, COLUMNS: tl.constexpr, POSITIONS: tl.constexpr):
+    positions = (tl.program_id(0) * POSITIONS + tl.arange(0, POSITIONS)).to(tl.int64)
+    columns = tl.arange(0, COLUMNS)
+    inside = (positions < N)[:, None] & (columns < E)[None, :]
+    found = tl.load(ids + positions, mask=positions < N, other=0).to(tl.int32)
+    rows = tl.load(table + found[:, None] * E + columns[None, :], mask=inside, other=0)
+    tl.store(embedded + positions[:, None] * E + columns[None, :], rows, mask=inside)
+
+
 def _terms(K: int) -> int:
     """Terms of a tile's sum: a power of two, 16 at least."""
     return max(16, int(triton.next_power_of_2(K)))
@@ -174,6 +186,23 @@ def _precision(tensor: Tensor) -> str:
 def _stages(tensor: Tensor) -> int:
     """Loads in flight ahead of the products; float32 tiles are large, and small GPUs have 99 KB for all of them."""
     return 1 if tensor.dtype == torch.float32 else 3
+
+
+def embed(ids: Tensor, table: Tensor) -> Tensor:
+    """ids [W, C], table [characters, E] -> [W, C, E]. torch's gather takes a program for each of these short rows."""
+    E = table.shape[1]
+    embedded = torch.empty(*ids.shape, E, dtype=table.dtype, device=table.device)
+    _embed_kernel[(triton.cdiv(ids.numel(), EMBED_POSITIONS),)](
+        ids,
+        table,
+        embedded,
+        ids.numel(),
+        E=E,
+        COLUMNS=triton.next_power_of_2(E),
+        POSITIONS=EMBED_POSITIONS,
+        num_warps=4,
+    )
+    return embedded
 
 
 def pool(

@@ -71,27 +71,32 @@ def sampled_softmax_loss(hidden: Tensor, targets: Tensor, weight: Tensor, bias: 
     Logits are lowered by the log of the expected count, for the target as for the samples, and a sample that happens to
     be the target is taken out. [tf.nn.sampled_softmax_loss with remove_accidental_hits]
     """
-    S = len(samples.ids)
-    wanted = torch.cat([samples.ids, targets])  # one gather, so that the backward pass makes one dense gradient
-    rows = F.embedding(wanted, weight)  # [S + M, P]
-    offsets = F.embedding(wanted, bias[:, None])[:, 0] - log_expected_count(wanted, samples).to(bias.dtype)  # [S + M]
-    wide = torch.promote_types(bias.dtype, torch.float32)
+    wanted = torch.cat([samples.ids, targets])
+    corrections = log_expected_count(wanted, samples).to(bias.dtype)  # [S + M]
     if torch.is_autocast_enabled(hidden.device.type):
-        narrow = torch.get_autocast_dtype(hidden.device.type)
-        hidden, rows = hidden.to(narrow), rows.to(narrow)
-    true = (hidden * rows[S:]).sum(-1, dtype=wide) + offsets[S:]  # [M]
-    losses = sampled_losses
-    if wide != torch.float64 and len(targets) and triton_runs_on(hidden.device):
-        from elmo.ops.softmax_cuda import sampled_losses_cuda
+        hidden = hidden.to(torch.get_autocast_dtype(hidden.device.type))
+    with torch.autocast(hidden.device.type, enabled=False):
+        if bias.dtype == torch.float32 and len(targets) and triton_runs_on(hidden.device):
+            from elmo.ops.softmax_cuda import sampled_softmax_cuda
 
-        losses = sampled_losses_cuda
-    return losses(hidden, rows[:S], offsets[:S], true, samples.ids, targets)
+            return sampled_softmax_cuda(hidden, targets, weight, bias, samples.ids, corrections)
+        return sampled_losses(hidden, targets, weight, bias, samples.ids, corrections)
 
 
-def sampled_losses(hidden: Tensor, rows: Tensor, offsets: Tensor, true: Tensor, ids: Tensor, targets: Tensor) -> Tensor:
-    """hidden [M, P], the samples' rows [S, P], offsets [S] and ids [S], the targets' logits [M] and ids [M] -> [M]."""
-    drawn = _logits(hidden, rows, offsets)  # [M, S]
+def sampled_losses(
+    hidden: Tensor, targets: Tensor, weight: Tensor, bias: Tensor, ids: Tensor, corrections: Tensor
+) -> Tensor:
+    """As above, with the logs of the expected counts of the samples [S] and of the targets [M], one behind the other.
+
+    Products are of the type of hidden, sums and what is added to them at least fp32.
+    """
+    S = len(ids)
+    wanted = torch.cat([ids, targets])  # one gather, so that the backward pass makes one dense gradient
+    rows = F.embedding(wanted, weight).to(hidden.dtype)  # [S + M, P]
+    offsets = F.embedding(wanted, bias[:, None])[:, 0] - corrections  # [S + M]
+    drawn = _logits(hidden, rows[:S], offsets[:S])  # [M, S]
     drawn = drawn.masked_fill(targets[:, None] == ids, -math.inf)
+    true = (hidden * rows[S:]).sum(-1, dtype=drawn.dtype) + offsets[S:]  # [M]
     # As log(1 + sum exp(drawn - true)): no copy of [M, S] to put the target beside the samples.
     return F.softplus(torch.logsumexp(drawn, dim=1) - true) if len(targets) else true
 

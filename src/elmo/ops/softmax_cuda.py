@@ -1,7 +1,8 @@
 """The sampled softmax on a GPU, through `softmax_kernels`. Importing needs Triton.
 
 The logits [M, S] are the largest tensor of a training step: they are held once, in the type of the product, and become
-the probabilities that the backward pass needs.
+the probabilities that the backward pass needs. The targets' rows [M, P] of the weight are read where they are wanted.
+M positions, S samples, P hidden, V classes.
 """
 
 from typing import Any
@@ -12,31 +13,70 @@ from torch.autograd.function import once_differentiable
 
 from elmo.ops import softmax_kernels as kernels
 
+# Sums of many numbers for one class are taken in whole multiples of this share of the largest: the same in every order.
+FIXED_POINT = 2.0**40
 
-def sampled_losses_cuda(
-    hidden: Tensor, rows: Tensor, offsets: Tensor, true: Tensor, ids: Tensor, targets: Tensor
+
+def sampled_softmax_cuda(
+    hidden: Tensor, targets: Tensor, weight: Tensor, bias: Tensor, ids: Tensor, corrections: Tensor
 ) -> Tensor:
-    """See `softmax.sampled_losses` for the meaning. hidden [M, P] and rows [S, P] are of one type, the rest fp32."""
-    losses: Tensor = _Sampled.apply(hidden, rows, offsets, true, ids, targets)  # type: ignore[no-untyped-call]
+    """See `softmax.sampled_losses` for the meaning; hidden may be narrower than weight and bias, which are fp32."""
+    losses: Tensor = _Sampled.apply(  # type: ignore[no-untyped-call]
+        hidden, weight, bias, targets.contiguous(), ids, corrections
+    )
     return losses
 
 
 class _Sampled(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, hidden: Tensor, rows: Tensor, offsets: Tensor, true: Tensor, ids: Tensor, targets: Tensor
+        ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, ids: Tensor, corrections: Tensor
     ) -> Tensor:
+        S = len(ids)
+        hidden, weight = hidden.contiguous(), weight.contiguous()
+        rows = weight[ids].to(hidden.dtype)  # [S, P]
+        place = torch.full((len(weight),), -1, dtype=torch.int32, device=ids.device)
+        place[ids] = torch.arange(S, dtype=torch.int32, device=ids.device)
         shares = hidden @ rows.T  # [M, S]
-        losses = kernels.probabilities_(shares, offsets.contiguous(), ids, targets.contiguous(), true.contiguous())
-        ctx.save_for_backward(hidden, rows, shares, losses)
+        losses = kernels.probabilities_(
+            shares,
+            hidden,
+            weight,
+            bias[ids] - corrections[:S],
+            bias[targets] - corrections[S:],
+            targets,
+            place[targets],
+        )
+        ctx.save_for_backward(hidden, weight, rows, targets, ids, shares, losses)
         return losses
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, dlosses: Tensor) -> tuple[Tensor | None, ...]:
-        hidden, rows, shares, losses = ctx.saved_tensors
-        # A position's factor is applied to its hidden vector, not to its S probabilities.
+        hidden, weight, rows, targets, ids, shares, losses = ctx.saved_tensors
+        S, (V, P) = len(ids), weight.shape
         scale = dlosses.to(torch.float32).contiguous()  # [M]
-        dhidden = ((shares @ rows) * scale[:, None]).to(hidden.dtype)
-        drows = shares.T @ (hidden * scale[:, None]).to(hidden.dtype)
-        return dhidden, drows, kernels.weighted_column_sum(shares, scale), scale * torch.expm1(-losses), None, None
+        dtrue = scale * torch.expm1(-losses)
+        dclasses = torch.empty(S + len(targets), P, dtype=torch.float32, device=hidden.device)
+        # A position's factor is applied to its vectors, not to its S probabilities.
+        dhidden, scaled = kernels.position_gradients(shares @ rows, hidden, weight, targets, scale, dtrue, dclasses[S:])
+        _mm_float32(shares.T, scaled, dclasses[:S])
+        dweight = torch.ops.aten.embedding_dense_backward(dclasses, torch.cat([ids, targets]), V, -1, False)
+        dbias = _sum_by_class(dtrue, targets, V)
+        dbias[ids] += kernels.weighted_column_sum(shares, scale)  # the samples are all different
+        return dhidden, dweight, dbias, None, None, None
+
+
+def _mm_float32(a: Tensor, b: Tensor, out: Tensor) -> None:
+    if a.dtype == torch.float32:
+        torch.mm(a, b, out=out)
+    else:
+        torch.mm(a, b, out_dtype=torch.float32, out=out)
+
+
+def _sum_by_class(values: Tensor, classes: Tensor, count: int) -> Tensor:
+    """values [M] fp32 summed for each class: [count]. Integers are added, so that the order of addition is nothing."""
+    unit = values.abs().amax().clamp_min(torch.finfo(torch.float32).tiny).double() / FIXED_POINT
+    whole = (values / unit).round().long()
+    sums = torch.zeros(count, dtype=torch.int64, device=values.device).index_add_(0, classes, whole)
+    return (sums * unit).float()

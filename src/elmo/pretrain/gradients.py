@@ -1,32 +1,47 @@
-"""The gradients of all parameters in one buffer: zeroed, averaged over processes, measured and clipped in one go."""
+"""The gradients of all parameters: forgotten, averaged over processes, and measured together."""
 
 from collections.abc import Iterable
 
 import torch
 from torch import Tensor, nn
 
+from elmo.pretrain.distributed import World
+
 
 class Gradients:
-    """Gives each parameter a `grad` that is a view of one flat tensor; autograd adds into it."""
+    """Of some parameters. The backward pass makes them anew each step: nothing is cleared and nothing is added to."""
 
     def __init__(self, parameters: Iterable[nn.Parameter]) -> None:
-        parameters = list(parameters)
-        first = parameters[0]
-        self.flat = torch.zeros(sum(p.numel() for p in parameters), dtype=first.dtype, device=first.device)
-        start = 0
-        for parameter in parameters:
-            parameter.grad = self.flat[start : start + parameter.numel()].view_as(parameter)
-            start += parameter.numel()
+        self._parameters = list(parameters)
 
-    def zero(self) -> None:
-        """Forget the last step's."""
-        self.flat.zero_()
+    def forget(self) -> None:
+        """Before a step's first backward pass."""
+        for parameter in self._parameters:
+            parameter.grad = None
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """One for each parameter, zeros where the backward pass did not come by."""
+        for parameter in self._parameters:
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+        return [parameter.grad for parameter in self._parameters if parameter.grad is not None]
+
+    def average(self, world: World) -> None:
+        """Over the processes, as one message."""
+        if world.size == 1:
+            return
+        gradients = self.tensors
+        flat = world.average_(torch.cat([gradient.flatten() for gradient in gradients]))
+        parts = flat.split([gradient.numel() for gradient in gradients])
+        torch._foreach_copy_(gradients, [part.view_as(g) for part, g in zip(parts, gradients, strict=True)])
 
     def norm(self) -> Tensor:
         """Of all gradients together."""
-        norm: Tensor = torch.linalg.vector_norm(self.flat)
+        norm: Tensor = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(self.tensors)))
         return norm
 
-    def clip(self, norm: Tensor, limit: float) -> None:
-        """Scale them down to a norm of at most `limit`. [tf.clip_by_global_norm]"""
-        self.flat.mul_(torch.clamp(limit / norm, max=1.0))
+
+def clip_factor(norm: Tensor, limit: float) -> Tensor:
+    """What brings gradients of this norm down to a norm of at most `limit`. [tf.clip_by_global_norm]"""
+    return torch.clamp(limit / norm, max=1.0)

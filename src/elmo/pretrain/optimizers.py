@@ -49,8 +49,8 @@ class AdamConfig:
 class Optimizer(Protocol):
     """What the training step needs of an optimizer."""
 
-    def update(self, rate: float | Tensor, bad: Tensor) -> None:
-        """Move the parameters along their gradients, unless `bad` is 1."""
+    def update(self, rate: float | Tensor, bad: Tensor, factor: Tensor | None = None) -> None:
+        """Move the parameters along their gradients times `factor`, unless `bad` is 1. May change the gradients."""
 
     def tensors(self) -> dict[str, Tensor]:
         """The state, by name."""
@@ -69,9 +69,11 @@ class Adagrad:
         }
 
     @torch.no_grad()
-    def update(self, rate: float | Tensor, bad: Tensor) -> None:
+    def update(self, rate: float | Tensor, bad: Tensor, factor: Tensor | None = None) -> None:
         # 0 * inf is not a number, so bad gradients are replaced, not multiplied away.
         gradients = [_gradient(p).masked_fill(bad.bool(), 0) for p in self._parameters.values()]
+        if factor is not None:
+            torch._foreach_mul_(gradients, factor.masked_fill(bad.bool(), 0))
         accumulators, parameters = list(self._accumulators.values()), list[Tensor](self._parameters.values())
         torch._foreach_addcmul_(accumulators, gradients, gradients)
         steps = torch._foreach_div(gradients, torch._foreach_sqrt(accumulators))
@@ -112,7 +114,7 @@ class Adam:
                 "exp_avg_sq": torch.zeros_like(p),
             }
 
-    def update(self, rate: float | Tensor, bad: Tensor) -> None:
+    def update(self, rate: float | Tensor, bad: Tensor, factor: Tensor | None = None) -> None:
         if self._rate is None:
             for group in self._adam.param_groups:
                 group["lr"] = float(rate)
@@ -120,8 +122,10 @@ class Adam:
             self._rate.copy_(rate)
         else:
             self._rate.fill_(rate)
-        # The fused kernels read this attribute and leave everything alone when it is 1. [torch.amp.GradScaler]
+        # The fused kernels read these attributes: they leave everything alone where the first is 1, and divide the
+        # gradients by the second on their way. [torch.amp.GradScaler]
         self._adam.found_inf = bad.to(torch.float32)  # type: ignore[attr-defined]
+        self._adam.grad_scale = None if factor is None else factor.reciprocal()  # type: ignore[attr-defined]
         self._adam.step()
 
     def tensors(self) -> dict[str, Tensor]:

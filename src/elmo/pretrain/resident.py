@@ -24,8 +24,8 @@ class ResidentStreams:
     def __init__(self, streams: Streams, rows: slice, device: torch.device) -> None:
         self._streams, self._device = streams, device
         self._rows = range(streams.rows)[rows]
-        self._tokens = torch.from_numpy(np.asarray(streams.tokens).astype(np.int32, copy=False)).to(device)
-        self._sentences = torch.from_numpy(np.asarray(streams.sentences).astype(np.int64, copy=False)).to(device)
+        self._tokens = torch.from_numpy(np.array(streams.tokens, dtype=np.int32)).to(device)
+        self._sentences = torch.from_numpy(np.array(streams.sentences, dtype=np.int64)).to(device)
         # [R, 1 + N]: before an epoch's first symbol stands a separator.
         self._laid_out = torch.full(
             (streams.directions, 1 + len(self._tokens)), SEPARATOR, dtype=torch.int32, device=device

@@ -16,7 +16,7 @@ from elmo.model.bilstm import State
 from elmo.ops.softmax import Samples
 from elmo.pretrain.distinct import Distinct, distinct_rows
 from elmo.pretrain.distributed import World
-from elmo.pretrain.gradients import Gradients
+from elmo.pretrain.gradients import Gradients, clip_factor
 from elmo.pretrain.languagemodel import LanguageModel
 from elmo.pretrain.optimizers import Optimizer
 from elmo.pretrain.typetable import TypeTable
@@ -61,7 +61,7 @@ def train_step(
     distinct: Distinct = distinct_rows,
 ) -> StepResult:
     """inputs, targets: type ids [R, T, B] of this process's rows. Changes the model and the optimizer."""
-    gradients.zero()
+    gradients.forget()
     dropout = make_dropout(options.dropout, dropout_generator)
     parts = min(options.accumulate, inputs.shape[2])
     rows = torch.arange(inputs.shape[2]).tensor_split(parts)
@@ -84,13 +84,11 @@ def train_step(
         (losses.sum() * (options.loss_scale / inputs.numel())).backward()
         sums += losses.detach().sum((1, 2))
         states.append(State(after.h.detach(), after.c.detach()))
-    world.average_(gradients.flat)
+    gradients.average(world)
     means = world.average_(sums / inputs[0].numel())
     norm = gradients.norm()
     bad = ~(torch.isfinite(norm) & torch.isfinite(means).all())
-    if options.clip is not None:
-        gradients.clip(norm, options.clip)
-    optimizer.update(rate, bad)
+    optimizer.update(rate, bad, None if options.clip is None else clip_factor(norm, options.clip))
     after = State(torch.cat([s.h for s in states], 2), torch.cat([s.c for s in states], 2))
     # A step that was skipped leaves no trace in the state either.
     kept = State(torch.where(bad, state.h, after.h), torch.where(bad, state.c, after.c))
