@@ -62,13 +62,13 @@ class BulkOptions:
     pooling: Pooling | None = None
     tokenized: bool = False
     split_sentences: bool = False
-    batch_size: int = 64
+    batch_size: int | None = None  # see `Embedder.encode`
     dtype: Literal["float32", "float16"] = "float32"
 
     def __post_init__(self) -> None:
         if self.tokenized and self.split_sentences:
             raise ConfigError("split_sentences needs raw text, but tokenized says that lines hold tokens")
-        if self.batch_size < 1:
+        if self.batch_size is not None and self.batch_size < 1:
             raise ConfigError(f"batch_size is {self.batch_size}; it must be at least 1")
         if self.dtype not in ("float32", "float16"):
             raise ConfigError(f"dtype is {self.dtype!r}; vectors are stored as float32 or float16")

@@ -11,6 +11,7 @@ from torch import Tensor
 from elmo.embed.batches import BOUNDARIES
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import State
+from elmo.ops.transfer import to_device
 
 WordVectors = Callable[[Sequence[str]], Tensor]
 
@@ -23,13 +24,16 @@ def contextualize(
     lengths = torch.tensor([len(s) + BOUNDARIES for s in sentences], dtype=torch.long)
     T = int(lengths.max()) if len(lengths) else BOUNDARIES
     flat = vectors([word for s in sentences for word in s])  # [words, D]
-    x = boundaries.new_zeros(len(sentences), T, boundaries.shape[1])  # [N, T, D]
     steps = torch.arange(T)
     inside = (steps >= 1) & (steps < lengths[:, None] - 1)  # [N, T]
-    x[inside.to(device)] = flat.to(x.dtype)
-    x[:, 0] = boundaries[0]
-    x[torch.arange(len(sentences), device=device), (lengths - 1).to(device)] = boundaries[1]
-    layers, after = bilm(x, lengths, state)
+    firsts = torch.arange(len(sentences)) * T
+    # Numbers of positions, worked out on the host, so that a GPU need not be waited for.
+    words, ends = to_device(inside.flatten().nonzero()[:, 0], device), to_device(firsts + lengths - 1, device)
+    x = boundaries.new_zeros(len(sentences) * T, boundaries.shape[1])  # [N * T, D]
+    x.index_copy_(0, words, flat.to(x.dtype))
+    x[::T] = boundaries[0]
+    x[ends] = boundaries[1]
+    layers, after = bilm(x.view(len(sentences), T, boundaries.shape[1]), lengths, state)
     return layers, lengths, after
 
 

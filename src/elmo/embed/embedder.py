@@ -17,6 +17,7 @@ from elmo.embed.sentences import read_sentences
 from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError
 from elmo.model.bilstm import State
+from elmo.ops.transfer import to_device
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel
 
@@ -30,6 +31,7 @@ Array = npt.NDArray[np.float32]
 STATES = ("settled", "zero", "carry")
 DTYPES = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
 POSITIONS_FACTOR_ON_GPU = 16
+BATCH_SIZE, BATCH_SIZE_ON_GPU = 64, 1024
 MOST_POSITIONS = 4096  # rows x steps in one batch; a longer sentence goes through in windows of this many steps
 SMALLEST_WINDOW = 16
 BAR_AFTER_SECONDS = 1.0
@@ -98,7 +100,7 @@ class Embedder:
         *,
         layers: Layers = "mean",
         pooling: Pooling | None = None,
-        batch_size: int = 64,
+        batch_size: int | None = None,
         show_progress_bar: bool | None = None,
         convert_to_numpy: bool = True,
         normalize: bool = False,
@@ -115,12 +117,12 @@ class Embedder:
         `normalize` scales every vector to length 1. `show_progress_bar=None` shows a bar on a terminal after a second.
         `return_tokens=True` gives a pair: the vectors, and for each sentence its tokens with their character offsets.
         `split_sentences=True` takes each raw text for a document: its sentences are embedded one by one and their
-        tokens come back in one result.
+        tokens come back in one result. `batch_size` is sentences, at most: 64, and 1024 on a GPU, if it is None.
         """
         check_layers(layers, self.layer_count)
         if pooling not in (None, "mean", "max"):
             raise ConfigError(f"pooling is {pooling!r}; it must be 'mean', 'max' or None")
-        if batch_size < 1:
+        if batch_size is not None and batch_size < 1:
             raise ConfigError(f"batch_size is {batch_size}; it must be at least 1")
         single = isinstance(sentences, str)
         texts = read_sentences(sentences, self.model.tokenizer, split=split_sentences)
@@ -150,7 +152,7 @@ class Embedder:
         sentences: Sequence[Sequence[str]],
         *,
         layers: Layers,
-        batch_size: int = 64,
+        batch_size: int | None = None,
         show_progress_bar: bool | None = None,
         carried: State | None = None,
         finished: Callable[[Sequence[int]], None] | None = None,
@@ -161,6 +163,8 @@ class Embedder:
         and comes back as the second result, so that a corpus can be embedded in pieces. `finished` is told the
         numbers of the sentences of each batch when it is done.
         """
+        if batch_size is None:
+            batch_size = BATCH_SIZE_ON_GPU if self.device.type == "cuda" and self.state != "carry" else BATCH_SIZE
         results: list[Tensor] = [torch.empty(0)] * len(sentences)
         bar = tqdm(
             total=len(sentences),
@@ -273,11 +277,11 @@ class Embedder:
         return torch.zeros(*shape, *(() if pooled else (tokens,)), self.dim)
 
     def _encode_words(self, words: Sequence[str]) -> Tensor:
-        self._cut_words += filter(self.model.is_cut, words)
+        self._cut_words += self.model.cut_words(words)
         return self._word_rows(self.model.spell(words))
 
     def _word_rows(self, rows: npt.NDArray[np.integer[Any]]) -> Tensor:
-        vectors = self.bilm.tokens(torch.from_numpy(rows).to(self.device))
+        vectors = self.bilm.tokens(to_device(torch.from_numpy(rows), self.device))
         assert isinstance(vectors, Tensor)
         return vectors
 
@@ -332,7 +336,7 @@ def _rows_from_gpu(chosen: Tensor, ends: Sequence[int]) -> list[Tensor]:
     """The same on the host: only what is wanted crosses, through memory that the device can write to directly."""
     T = chosen.shape[-2]
     index = torch.cat([torch.arange(n * T + 1, n * T + end) for n, end in enumerate(ends)])
-    wanted = chosen.flatten(-3, -2).index_select(-2, index.to(chosen.device)).float()  # [.., tokens, D]
+    wanted = chosen.flatten(-3, -2).index_select(-2, to_device(index, chosen.device)).float()  # [.., tokens, D]
     host = torch.empty(wanted.shape, dtype=wanted.dtype, pin_memory=True).copy_(wanted)
     return [rows.clone() for rows in host.split([end - 1 for end in ends], dim=-2)]
 

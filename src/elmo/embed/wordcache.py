@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
+
+from elmo.ops.transfer import to_device
 
 DEFAULT_BYTES = 128 * 1024 * 1024
 
@@ -45,10 +48,10 @@ class WordCache:
         if missing:
             self._remember(missing)
         assert self._table is not None or not words
-        index = torch.tensor([self._slots[word] for word in words], dtype=torch.long)
         if self._table is None:
             return self._encode([])
-        return self._table[index.to(self._table.device)]
+        index = np.fromiter(map(self._slots.__getitem__, words), dtype=np.int64, count=len(words))
+        return self._table[to_device(torch.from_numpy(index), self._table.device)]
 
     def _remember(self, words: list[str]) -> None:
         vectors = self._encode(words)  # [W, D]
@@ -60,7 +63,7 @@ class WordCache:
         with torch.inference_mode(False), torch.no_grad():
             self._grow(max(free) + 1, like=vectors)
             assert self._table is not None
-            self._table[torch.tensor(free, device=vectors.device)] = vectors
+            self._table[to_device(torch.tensor(free), vectors.device)] = vectors
         self._slots.update(zip(words, free, strict=True))
 
     def _grow(self, rows: int, *, like: Tensor) -> None:
@@ -78,4 +81,4 @@ class WordCache:
         place = {word: n for n, word in enumerate(distinct)}
         pieces = [self._encode(distinct[n : n + self._capacity]) for n in range(0, len(distinct), self._capacity)]
         table = torch.cat(pieces)
-        return table[torch.tensor([place[word] for word in words], device=table.device)]
+        return table[to_device(torch.tensor([place[word] for word in words]), table.device)]

@@ -17,6 +17,7 @@ from elmo.model.fields import read_fields
 from elmo.model.jointlstm import JointLSTM, JointLSTMConfig
 from elmo.model.manylangs import ManyLangsConfig, ManyLangsTokens
 from elmo.model.wordtable import WordTable, WordTableConfig
+from elmo.ops.transfer import to_device
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,16 +84,26 @@ class BiLM(nn.Module):
         Layer 0 is the token vector, once for each direction. Positions past a length are zero in every layer. Lengths
         on the CPU are best: those on a GPU are waited for.
         """
-        falling, order = lengths.cpu().sort(descending=True, stable=True)
-        back = torch.argsort(order).to(x.device)
-        order, lengths = order.to(x.device), falling.to(x.device)
-        x = x[order]
+        lengths = lengths.cpu()
+        if (lengths[1:] > lengths[:-1]).any():
+            order = torch.argsort(lengths, descending=True, stable=True)
+            here, back = to_device(order, x.device), to_device(torch.argsort(order), x.device)
+            layers, after = self._run_falling(x[here], lengths[order], state.rows(here))
+            return layers[:, back], after.rows(back)
+        return self._run_falling(x, lengths, state)
+
+    def _run_falling(self, x: Tensor, lengths: Tensor, state: State) -> tuple[Tensor, State]:
+        """With the sentences in order of falling length, which the LSTM wants. The lengths are on the host."""
+        N, T, D = x.shape
         R = self.config.lstm.directions
-        outputs, after = self.lstm(reading_order(x, lengths, directions=R), state.rows(order), lengths=falling)
-        alive = torch.arange(x.shape[1], device=x.device) < lengths[:, None]  # [N, T]
-        layers = [torch.cat([x] * R, dim=-1) * alive[:, :, None]]
-        layers += [text_order(y, lengths) for y in outputs]
-        return torch.stack(layers)[:, back], after.rows(back)
+        here = to_device(lengths, x.device)
+        outputs, after = self.lstm(reading_order(x, here, directions=R), state, lengths=lengths)
+        alive = torch.arange(T, device=x.device) < here[:, None]  # [N, T]
+        parts = [x * alive[:, :, None]] * R
+        for y in outputs:
+            parts += text_order(y, here)
+        layers = torch.stack(parts, dim=2).view(N, T, len(parts) // R, R * D)
+        return layers.permute(2, 0, 1, 3), after
 
     def zero_state(self, rows: int) -> State:
         """The state of a model that has read nothing."""

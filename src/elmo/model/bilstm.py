@@ -163,13 +163,13 @@ def reading_order(x: Tensor, lengths: Tensor, *, directions: int) -> Tensor:
     return torch.stack([forward, backward])
 
 
-def text_order(y: Tensor, lengths: Tensor) -> Tensor:
-    """y: [R, T, B, P] in reading order -> [B, T, R * P] in text order, the directions side by side."""
-    if len(y) == 1:
-        return y[0].transpose(0, 1)
-    index = _turned(lengths, y.shape[1])  # [T, B]
-    backward = y[1].gather(0, index[:, :, None].expand_as(y[1]))
-    return torch.cat([y[0], backward], dim=-1).transpose(0, 1)
+def text_order(y: Tensor, lengths: Tensor) -> list[Tensor]:
+    """y: [R, T, B, P] in reading order -> each direction [B, T, P] in text order."""
+    turned = [y[0].transpose(0, 1)]
+    if len(y) == 2:
+        index = _turned(lengths, y.shape[1])  # [T, B]
+        turned.append(y[1].gather(0, index[:, :, None].expand_as(y[1])).transpose(0, 1))
+    return turned
 
 
 def _turned(lengths: Tensor, T: int) -> Tensor:

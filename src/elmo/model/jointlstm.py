@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from elmo.errors import ConfigError, InputError
 from elmo.model.bilstm import State, reading_order, text_order
 from elmo.ops.lstmp import LSTMPState, LSTMPWeights, lstmp
+from elmo.ops.transfer import to_device
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +88,7 @@ class JointLSTM(nn.Module):
                     "read it in pieces; split the sentence"
                 )
             lengths = torch.full((B,), T)
-        here = lengths.to(x.device)
+        here = to_device(lengths, x.device)
         for layer in self.layers:
             assert isinstance(layer, JointLayer)
             if dropout is not None:
@@ -95,7 +96,7 @@ class JointLSTM(nn.Module):
             none = x.new_zeros(2, B, self.config.cell_dim)
             weights = LSTMPWeights(layer.weight_x, layer.weight_h, layer.bias, None)
             y, _ = lstmp(x, LSTMPState(none, none), weights, lengths=lengths)  # [2, T, B, H]
-            x = reading_order(text_order(y, here), here, directions=2)  # [2, T, B, 2H]
+            x = reading_order(torch.cat(text_order(y, here), dim=-1), here, directions=2)  # [2, T, B, 2H]
         alive = (torch.arange(T, device=x.device)[:, None] < here)[None, :, :, None]  # [1, T, B, 1]
         return [(y @ self.weight_projection + self.bias_projection) * alive], state
 

@@ -12,6 +12,7 @@ from torch import Tensor
 from elmo.ops.lstmp_inference import lstmp_inference
 from elmo.ops.lstmp_reference import LSTMPState, LSTMPWeights, lstmp_reference
 from elmo.ops.lstmp_training import lstmp_training
+from elmo.ops.transfer import to_device
 from elmo.ops.triton_support import triton_runs_on
 
 __all__ = ["LSTMPState", "LSTMPWeights", "lstmp", "lstmp_reference"]
@@ -36,7 +37,7 @@ def lstmp(
         return x.new_zeros(*x.shape[:3], state.h.shape[-1]), state
     alive = [B] * T
     if lengths is not None:
-        alive, lengths = _alive(lengths, T), lengths.to(x.device)
+        alive, lengths = _alive(lengths, T), to_device(lengths, x.device)
     # Inside, each product has the type it was given; a surrounding autocast would change some of them.
     with torch.autocast(x.device.type, enabled=False):
         if x.dtype != torch.float64 and triton_runs_on(x.device):

@@ -32,7 +32,7 @@ def token_bytes(word: str, *, characters: int = CHARACTERS_IN_ROW) -> bytes:
 
 def is_cut(word: str, *, characters: int = CHARACTERS_IN_ROW) -> bool:
     """Whether the row of `word` loses bytes."""
-    return len(word) > (characters - 2) // 4 and len(word.encode("utf-8", "ignore")) > characters - 2
+    return len(word.encode("utf-8", "ignore")) > characters - 2
 
 
 def spell(words: Sequence[str], *, characters: int = CHARACTERS_IN_ROW) -> CharacterRows:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -91,12 +91,14 @@ class LoadedModel:
             return self.dictionaries.boundary_rows()
         return np.array([[BEGIN_SENTENCE_ID + 1], [END_SENTENCE_ID + 1]])
 
-    def is_cut(self, word: str) -> bool:
-        """Whether a word is longer than the model reads, so that two words may get one vector."""
+    def cut_words(self, words: Iterable[str]) -> list[str]:
+        """Those that are longer than the model reads, so that two of them may get one vector."""
         tokens = self.config.tokens
         if isinstance(tokens, CharCNNConfig):
-            return chars.is_cut(word, characters=tokens.characters)
-        return self.dictionaries is not None and self.dictionaries.is_cut(word)
+            # A character has four bytes at most, so that most words need no second look.
+            safe = (tokens.characters - 2) // 4
+            return [w for w in words if len(w) > safe and chars.is_cut(w, characters=tokens.characters)]
+        return [] if self.dictionaries is None else [w for w in words if self.dictionaries.is_cut(w)]
 
     @torch.no_grad()
     def settle(self) -> int:

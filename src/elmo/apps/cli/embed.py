@@ -62,7 +62,9 @@ def embed(
         bool, typer.Option("--split-sentences", help="A line is a document; its sentences are embedded one by one.")
     ] = False,
     dtype: Annotated[Dtype, typer.Option("--dtype", help="The type in which vectors are stored.")] = Dtype.float32,
-    batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Sentences in a batch, at most.")] = 64,
+    batch_size: Annotated[
+        int | None, typer.Option("--batch-size", min=1, help="Sentences in a batch, at most; 64, on a GPU 1024.")
+    ] = None,
     state: options.StateOption = options.State.settled,
     device: options.Device = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run of the same job.")] = False,
