@@ -124,19 +124,10 @@ def report(name: str, timing: Timing, B: int, flops: float, peak: float) -> None
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", default="small,medium,original")
-    parser.add_argument("--rows", default="128,512,1024,2048")
-    parser.add_argument("--profile", default="512,1024", help="rows whose kernels are listed, at the original size")
-    parser.add_argument("--peers", default="cudnn,loop", help="which of cudnn, loop to time beside ours")
-    arguments = parser.parse_args()
-    batches = [int(b) for b in arguments.rows.split(",")]
-    peers = arguments.peers.split(",")
-    print(machine())
+def run(sizes: list[str], batches: list[int], *, peers: list[str], profile: list[int]) -> None:
     peak = gemm_peak()
     print(f"bfloat16 product {peak:.0f} TFLOP/s")
-    for size in arguments.sizes.split(","):
+    for size in sizes:
         H, P = SIZES[size]
         flops = flops_per_token(H, P)
         for B in batches:
@@ -156,17 +147,24 @@ def main() -> None:
                 report("cuDNN nn.LSTM, no clips", time_calls(call, capture=False), B, flops, peak)
                 del layers, call
             if "loop" in peers:
-                report(
-                    "plain loop, clips",
-                    time_calls(partial(forward_backward, stack, lstmp_reference), repeats=4),
-                    B,
-                    flops,
-                    peak,
-                )
-            if size == "original" and str(B) in arguments.profile.split(","):
+                loop = partial(forward_backward, stack, lstmp_reference)
+                report("plain loop, clips", time_calls(loop, repeats=4), B, flops, peak)
+            if size == "original" and B in profile:
                 print_kernels(kernel_breakdown(partial(forward_backward, stack, lstmp)))
             del stack
             torch.cuda.empty_cache()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", default="small,medium,original")
+    parser.add_argument("--rows", default="128,512,1024,2048")
+    parser.add_argument("--profile", default="512,1024", help="rows whose kernels are listed, at the original size")
+    parser.add_argument("--peers", default="cudnn,loop", help="which of cudnn, loop to time beside ours")
+    arguments = parser.parse_args()
+    print(machine())
+    rows, profile = ([int(b) for b in text.split(",") if b] for text in (arguments.rows, arguments.profile))
+    run(arguments.sizes.split(","), rows, peers=arguments.peers.split(","), profile=profile)
 
 
 if __name__ == "__main__":

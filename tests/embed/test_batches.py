@@ -28,3 +28,10 @@ def test_no_batch_is_longer_than_the_one_before(lengths: list[int], most: int) -
 @given(st.integers(0, 50), st.integers(1, 8))
 def test_batches_in_order_are_consecutive(count: int, most: int) -> None:
     assert [n for batch in in_order(count, most_sentences=most) for n in batch] == list(range(count))
+
+
+def test_much_shorter_sentences_begin_a_new_batch_once_there_are_enough(monkeypatch) -> None:
+    monkeypatch.setattr("elmo.embed.batches.ENOUGH_ROWS", 2)
+    batches = by_length([10, 9, 4, 4, 4, 1], most_sentences=9, most_positions=1000, shortest=0.8)
+    assert batches == [[0, 1], [2, 3, 4], [5]]
+    assert by_length([10, 4, 4], most_sentences=9, most_positions=1000, shortest=0.8) == [[0, 1], [2]]

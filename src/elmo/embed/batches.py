@@ -3,19 +3,25 @@
 from collections.abc import Sequence
 
 BOUNDARIES = 2  # every sentence is read with its begin and its end token
+ENOUGH_ROWS = 64
 
 
-def by_length(lengths: Sequence[int], *, most_sentences: int, most_positions: int) -> list[list[int]]:
+def by_length(
+    lengths: Sequence[int], *, most_sentences: int, most_positions: int, shortest: float = 0.0
+) -> list[list[int]]:
     """Indices of sentences, longest batch first; rows x longest row (boundaries counted) stays within the budget.
 
-    A sentence that alone is over the budget stands alone.
+    A sentence that alone is over the budget stands alone. One shorter than `shortest` times the longest of a batch
+    that has `ENOUGH_ROWS` already begins a new batch: for those who compute the padding.
     """
     order = sorted(range(len(lengths)), key=lambda n: (-lengths[n], n))
     batches: list[list[int]] = []
     batch: list[int] = []
     for n in order:
         width = (lengths[batch[0]] if batch else lengths[n]) + BOUNDARIES
-        if batch and (len(batch) == most_sentences or (len(batch) + 1) * width > most_positions):
+        full = len(batch) == most_sentences or (len(batch) + 1) * width > most_positions
+        much_shorter = len(batch) >= ENOUGH_ROWS and lengths[n] + BOUNDARIES < shortest * width
+        if batch and (full or much_shorter):
             batches.append(batch)
             batch = []
         batch.append(n)

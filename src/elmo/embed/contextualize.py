@@ -14,10 +14,12 @@ from elmo.model.bilstm import State
 from elmo.ops.transfer import to_device
 
 WordVectors = Callable[[Sequence[str]], Tensor]
+# A biLM: token vectors [N, T, D], lengths [N] on the host, and the state -> layers [L + 1, N, T, R * D], state after.
+Forward = Callable[[Tensor, Tensor, State], tuple[Tensor, State]]
 
 
 def contextualize(
-    bilm: BiLM, vectors: WordVectors, boundaries: Tensor, sentences: Sequence[Sequence[str]], state: State
+    bilm: Forward, vectors: WordVectors, boundaries: Tensor, sentences: Sequence[Sequence[str]], state: State
 ) -> tuple[Tensor, Tensor, State]:
     """Sentences of tokens -> layers [L + 1, N, T, R * D] with their boundaries, lengths [N], and the state after."""
     device = boundaries.device

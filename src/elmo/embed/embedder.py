@@ -12,11 +12,12 @@ from torch import Tensor
 from tqdm import tqdm
 
 from elmo.embed.batches import BOUNDARIES, by_length, in_order
-from elmo.embed.contextualize import contextualize, contextualize_long
+from elmo.embed.captured import CapturedBiLM
+from elmo.embed.contextualize import Forward, contextualize, contextualize_long
 from elmo.embed.sentences import read_sentences
 from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError
-from elmo.model.bilstm import State
+from elmo.model.bilstm import BiLSTM, State
 from elmo.ops.transfer import to_device
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel
@@ -32,6 +33,7 @@ STATES = ("settled", "zero", "carry")
 DTYPES = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
 POSITIONS_FACTOR_ON_GPU = 16
 BATCH_SIZE, BATCH_SIZE_ON_GPU = 64, 1024
+SHORTEST_ON_GPU = 0.8  # of a batch's longest sentence
 MOST_POSITIONS = 4096  # rows x steps in one batch; a longer sentence goes through in windows of this many steps
 SMALLEST_WINDOW = 16
 BAR_AFTER_SECONDS = 1.0
@@ -79,6 +81,9 @@ class Embedder:
             self._boundaries = self._word_rows(model.boundary_rows())  # [2, D]
         self._cut_words: list[str] = []
         self.cache = WordCache(self._encode_words, size=self._boundaries.shape[1])
+        self._forward: Forward = self.bilm
+        if self.device.type == "cuda" and state != "carry" and isinstance(self.bilm.lstm, BiLSTM):
+            self._forward = CapturedBiLM(self.bilm, start=self._start(1))
 
     @property
     def _most_positions(self) -> int:
@@ -189,15 +194,32 @@ class Embedder:
                         results[n] = vectors
                     report(batch)
             else:
-                lengths = [len(s) for s in sentences]
-                start = self.bilm.settled_state if self.state == "settled" else self.bilm.zero_state
-                for batch in by_length(lengths, most_sentences=batch_size, most_positions=self._most_positions):
-                    rows, _ = self._embed_batch([sentences[n] for n in batch], layers, start(len(batch)))
+                for batch in self.batches([len(s) for s in sentences], batch_size):
+                    rows, _ = self._embed_batch([sentences[n] for n in batch], layers, self._start(len(batch)))
                     for n, vectors in zip(batch, rows, strict=True):
                         results[n] = vectors
                     report(batch)
         self._warn_of_cut_words()
         return results, carried
+
+    def batches(self, lengths: Sequence[int], batch_size: int) -> list[list[int]]:
+        """Numbers of sentences that go through together."""
+        return by_length(
+            lengths,
+            most_sentences=batch_size,
+            most_positions=self._most_positions,
+            shortest=SHORTEST_ON_GPU if self.device.type == "cuda" else 0.0,
+        )
+
+    def contextualize(
+        self, sentences: Sequence[Sequence[str]], state: State | None = None
+    ) -> tuple[Tensor, Tensor, State]:
+        """One batch, the longest sentence first -> layers on the device, lengths, state; see `embed.contextualize`."""
+        start = self._start(len(sentences)) if state is None else state
+        return contextualize(self._forward, self.cache.look_up, self._boundaries, sentences, start)
+
+    def _start(self, rows: int) -> State:
+        return self.bilm.settled_state(rows) if self.state == "settled" else self.bilm.zero_state(rows)
 
     def save_pretrained(self, directory: str) -> None:
         """Write the model as a native directory that `elmo.load` reads."""
@@ -250,7 +272,7 @@ class Embedder:
         raise error
 
     def _embed_rows(self, sentences: list[Sequence[str]], layers: Layers, state: State) -> tuple[list[Tensor], State]:
-        stacked, lengths, after = contextualize(self.bilm, self.cache.look_up, self._boundaries, sentences, state)
+        stacked, lengths, after = self.contextualize(sentences, state)
         chosen = select_layers(stacked, layers)  # [N, T, D] or [L, N, T, D]
         return (_rows_from_gpu if chosen.is_cuda else _rows)(chosen, (lengths - 1).tolist()), after
 

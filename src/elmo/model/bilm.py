@@ -92,18 +92,30 @@ class BiLM(nn.Module):
             return layers[:, back], after.rows(back)
         return self._run_falling(x, lengths, state)
 
+    def forward_padded(self, x: Tensor, lengths: Tensor, state: State) -> Tensor:
+        """The layers that `forward` gives, with anything past a sentence's length. Lengths are on the device.
+
+        No shape depends on a value, so that it can be captured in a CUDA graph.
+        """
+        outputs, _ = self.lstm(reading_order(x, lengths, directions=self.config.lstm.directions), state)
+        return self._layers(x, outputs, lengths)
+
     def _run_falling(self, x: Tensor, lengths: Tensor, state: State) -> tuple[Tensor, State]:
         """With the sentences in order of falling length, which the LSTM wants. The lengths are on the host."""
+        here = to_device(lengths, x.device)
+        read = reading_order(x, here, directions=self.config.lstm.directions)
+        outputs, after = self.lstm(read, state, lengths=lengths)
+        alive = torch.arange(x.shape[1], device=x.device) < here[:, None]  # [N, T]
+        return self._layers(x * alive[:, :, None], outputs, here), after
+
+    def _layers(self, x: Tensor, outputs: list[Tensor], lengths: Tensor) -> Tensor:
+        """x: [N, T, D] and outputs [R, T, N, D] in reading order -> [L + 1, N, T, R * D]."""
         N, T, D = x.shape
         R = self.config.lstm.directions
-        here = to_device(lengths, x.device)
-        outputs, after = self.lstm(reading_order(x, here, directions=R), state, lengths=lengths)
-        alive = torch.arange(T, device=x.device) < here[:, None]  # [N, T]
-        parts = [x * alive[:, :, None]] * R
+        parts = [x] * R
         for y in outputs:
-            parts += text_order(y, here)
-        layers = torch.stack(parts, dim=2).view(N, T, len(parts) // R, R * D)
-        return layers.permute(2, 0, 1, 3), after
+            parts += text_order(y, lengths)
+        return torch.stack(parts, dim=2).view(N, T, len(parts) // R, R * D).permute(2, 0, 1, 3)
 
     def zero_state(self, rows: int) -> State:
         """The state of a model that has read nothing."""
