@@ -31,13 +31,22 @@ def lstmp_cudnn(
             torch.zeros_like(weights.bias[r], dtype=x.dtype),
             weights.projection[r].T.to(x.dtype).contiguous(),
         ]
-        start = (state.h[r : r + 1].to(x.dtype), state.c[r : r + 1].to(x.dtype))
+        start = tuple(part[r : r + 1].to(x.dtype).contiguous() for part in state)
         # Padding is computed too: packed sequences would need one more copy in and out.
         y, h, c = torch._VF.lstm(x[r].contiguous(), start, flat, True, 1, 0.0, torch.is_grad_enabled(), False, False)
         outputs.append(y)
         hs.append(h[0])
         cs.append(c[0].float())
     return torch.stack(outputs), LSTMPState(torch.stack(hs), torch.stack(cs))
+
+
+def lstmp_loop(
+    x: Tensor, state: LSTMPState, weights: LSTMPWeights, *, lengths: Tensor | None = None, **clips: float | None
+) -> tuple[Tensor, LSTMPState]:
+    """The readable reference."""
+    lengths = None if lengths is None else lengths.to(x.device)
+    cast = LSTMPWeights(*(None if weight is None else weight.to(x.dtype) for weight in weights))  # type: ignore[arg-type]
+    return lstmp_reference(x, state, cast, lengths=lengths, **clips)
 
 
 def _torch_gates(weight: Tensor) -> Tensor:
@@ -49,7 +58,7 @@ def _torch_gates(weight: Tensor) -> Tensor:
 @contextlib.contextmanager
 def using(name: str) -> Iterator[None]:
     """Our model with another LSTM in it."""
-    function = lstmp_cudnn if name == "cudnn" else lstmp_reference
+    function = lstmp_cudnn if name == "cudnn" else lstmp_loop
     with patch("elmo.model.bilstm.lstmp", function), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="RNN module weights are not part of single contiguous chunk")
         yield
