@@ -1,7 +1,7 @@
 """A split of a corpus store as a text of vocabulary ids, for programs that estimate from text.
 
-A line is a sentence; a word is the decimal number of its vocabulary id, so that every word outside the vocabulary is the
-same ordinary word (2, `<UNK>`): one class, as in our perplexities.
+A line is a sentence; a word is the decimal number of its vocabulary id, so that every word outside the vocabulary
+is the same ordinary word (2, `<UNK>`): one class, as in our perplexities.
 """
 
 from collections.abc import Iterator

@@ -2,7 +2,8 @@
 
     python -m benchmarks.english.word2vec STORE --work FOLDER -o vectors.npz
 
-Words outside the vocabulary are left out. `vectors.npz` holds `words` and `vectors` [W, D]; `benchmarks.senses` reads it.
+Words outside the vocabulary are left out. `vectors.npz` holds `words` and `vectors` [W, D]; `benchmarks.senses`
+reads it.
 """
 
 import argparse
