@@ -250,3 +250,14 @@ def test_a_published_model_that_is_not_there_is_named_with_its_place_offline(
     assert "https://" in done.err
     assert str(tmp_path) in done.err
     assert done.err.count("\n") == 1
+
+
+def test_neighbors_searches_the_packaged_sentences_or_a_file(command: Command, model: Path, text: Path) -> None:
+    query = ["neighbors", "bank", "We rowed to the far bank.", "--model", model, "--words", "same"]
+    done = command(*query, "--count", "3")
+    assert done.code == 0, done.err
+    assert [line.count("[bank]") for line in done.out.splitlines()] == [1, 1, 1]
+    rows = [json.loads(line) for line in command(*query, "--text", text, "--json").out.splitlines()]
+    assert sorted(" ".join(row["tokens"]) for row in rows) == sorted(filter(None, TEXT.splitlines()))
+    assert all(row["tokens"][row["place"]] == "bank" for row in rows)
+    assert command(*query, "--layers", "all").code == 2
