@@ -18,6 +18,12 @@ from elmo.pretrain.corpus.store import CorpusStore
 from elmo.text.vocabulary import UNKNOWN_ID
 
 
+def read_vectors(path: Path) -> dict[str, np.ndarray]:
+    """The vector of each word."""
+    stored = np.load(path)
+    return dict(zip(stored["words"].tolist(), stored["vectors"], strict=True))
+
+
 def main() -> None:
     from gensim.models import Word2Vec
 

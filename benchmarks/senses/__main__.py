@@ -14,35 +14,11 @@ a vector and punctuation are left out.
 
 import argparse
 import json
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import numpy as np
-
 import elmo
-from elmo.analysis.examples import Use, read_senses
-from elmo.analysis.senses import SenseCount, count_words, sense_counts, share_right
-from elmo.embed.similarity import place_of
-
-WINDOW = 5
-
-
-def context_means(
-    uses: Sequence[Use], vectors: dict[str, np.ndarray], tokenize: Callable[[str], list[str]], *, window: int | None
-) -> np.ndarray:
-    """For each use the mean of the vectors of the words around it: [N, D]."""
-    size = len(next(iter(vectors.values())))
-    rows = []
-    for use in uses:
-        tokens = tokenize(use.sentence)
-        place = place_of(use.word, tokens)
-        near = [
-            vectors[token]
-            for n, token in enumerate(tokens)
-            if n != place and (window is None or abs(n - place) <= window) and token.isalnum() and token in vectors
-        ]
-        rows.append(np.mean(near, axis=0) if near else np.zeros(size))
-    return np.stack(rows)
+from benchmarks.english.word2vec import read_vectors
+from benchmarks.senses.measure import measure
 
 
 def main() -> None:
@@ -53,37 +29,16 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="write the figures here, as JSON")
     parser.add_argument("--device")
     arguments = parser.parse_args()
-    uses = read_senses()
-    embedder = elmo.load(arguments.model, device=arguments.device)
-    results: dict[str, list[SenseCount]] = {}
-    for layer, counts in enumerate(sense_counts(embedder, uses)):
-        results["tokens" if layer == 0 else f"LSTM {layer}"] = counts
-    if arguments.word2vec is not None:
-        stored = np.load(arguments.word2vec)
-        vectors = dict(zip(stored["words"].tolist(), stored["vectors"], strict=True))
-
-        def tokenize(text: str) -> list[str]:
-            return embedder.model.tokenizer.tokenize(text).words
-
-        results["word2vec, mean of the sentence"] = count_words(
-            context_means(uses, vectors, tokenize, window=None), uses
-        )
-        results[f"word2vec, mean within {WINDOW} places"] = count_words(
-            context_means(uses, vectors, tokenize, window=WINDOW), uses
-        )
-    print(f"the sense of the nearest neighbour is right ({len(uses)} uses; guessing 44.4 %):")
-    for name, counts in results.items():
-        print(f"  {name:32s} {share_right(counts):6.1%}")
+    vectors = None if arguments.word2vec is None else read_vectors(arguments.word2vec)
+    figures = measure(elmo.load(arguments.model, device=arguments.device), vectors)
+    print("the sense of the nearest neighbour is right (guessing 44.4 %):")
+    for name, found in figures.items():
+        print(f"  {name:32s} {found['share']:6.1%}")
     if arguments.words:
-        names = list(results)
-        print(f"\n  {'':10s}" + "".join(f"{name[:20]:>22s}" for name in names))
-        for row in zip(*results.values(), strict=True):
-            print(f"  {row[0].word:10s}" + "".join(f"{count.right:>19d}/{count.uses}" for count in row))
+        print("\n  of 10:     " + "".join(f"{name[:20]:>22s}" for name in figures))
+        for word in next(iter(figures.values()))["words"]:
+            print(f"  {word:10s} " + "".join(f"{found['words'][word]:>22d}" for found in figures.values()))
     if arguments.output is not None:
-        figures = {
-            name: {"share": share_right(counts), "words": {count.word: count.right for count in counts}}
-            for name, counts in results.items()
-        }
         arguments.output.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 
 
