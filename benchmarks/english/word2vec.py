@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.english.idtext import write_ids
 from elmo.pretrain.corpus.store import CorpusStore
-from elmo.text.vocabulary import UNKNOWN_ID
+from elmo.text.vocabulary import BEGIN_SENTENCE_ID, END_SENTENCE_ID, UNKNOWN_ID
 
 
 def read_vectors(path: Path) -> dict[str, np.ndarray]:
@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="a folder for the text of ids")
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--dimensions", type=int, default=300)
-    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--skip-gram", action="store_true", help="instead of CBOW")
     arguments = parser.parse_args()
@@ -43,17 +43,20 @@ def main() -> None:
     write_ids(store, "train", text)
     began = time.perf_counter()
     model = Word2Vec(
-        corpus_file=str(text),
         vector_size=arguments.dimensions,
         window=5,
-        negative=10,
+        negative=5,
         min_count=1,
         sample=1e-4,
         sg=int(arguments.skip_gram),
-        epochs=arguments.epochs,
         workers=arguments.workers,
         seed=1,
     )
+    counts = np.bincount(store.type_targets, weights=store.type_counts, minlength=len(store.vocabulary)).astype(int)
+    # The counts are known, so gensim need not read the text for them. Ends of sentences are no words of the text.
+    frequencies = {str(n): int(c) for n, c in enumerate(counts) if c and n not in (BEGIN_SENTENCE_ID, END_SENTENCE_ID)}
+    model.build_vocab_from_freq(frequencies, corpus_count=store.counts["train"].sentences)
+    model.train(corpus_file=str(text), total_words=store.counts["train"].tokens, epochs=arguments.epochs)
     ids = [key for key in model.wv.index_to_key if int(key) != UNKNOWN_ID]
     words = np.array([store.vocabulary.words[int(key)] for key in ids])
     np.savez(arguments.output, words=words, vectors=model.wv[ids].astype(np.float32))
