@@ -86,5 +86,5 @@ def tour(embedder: Embedder) -> None:
 def show(word: str, sentence: str, neighbors: list[Neighbor]) -> None:
     """A question and its answers."""
     print(f"  {sentence.replace(word, f'[{word}]', 1)}")
-    for similarity, tokens, place in neighbors:
-        print(f"    {similarity:.2f}  {' '.join([*tokens[:place], f'[{tokens[place]}]', *tokens[place + 1 :]])}")
+    for neighbor in neighbors:
+        print(f"    {neighbor.similarity:.2f}  {neighbor.marked}")

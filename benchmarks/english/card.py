@@ -13,6 +13,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from benchmarks.english.neighbors import rows as neighbor_rows
 from elmo.weights.formats import read_model
 from elmo.weights.native import read_config
 
@@ -154,6 +155,7 @@ def make_card(figures: dict[str, Any], manifest: dict[str, Any], commands: str) 
         "cosine_smallest": ", ".join(f"{c:.5f}" for c in cosine["smallest"]),
         "senses": "\n".join(f"| {name} | {found['share']:.1%} |" for name, found in figures["senses"].items()),
         "weak": ", ".join(word for word, right in top["words"].items() if right < 7) or "none",
+        "neighbours": "\n".join(neighbor_rows(figures["neighbours"])),
         "steps": trained["steps"],
         "trained_tokens": trained["tokens"] / 1e6,
         "epochs": trained["epochs"],

@@ -25,6 +25,7 @@ import numpy as np
 import torch
 
 import elmo
+from benchmarks.english.neighbors import table
 from benchmarks.english.word2vec import read_vectors
 from benchmarks.senses.measure import measure
 from elmo.pretrain.metrics import read_metrics
@@ -159,6 +160,7 @@ def main() -> None:
     vectors = None if arguments.word2vec is None else read_vectors(arguments.word2vec)
     embedder = elmo.Embedder(stored, device=arguments.device)
     figures["senses"] = measure(embedder, vectors)
+    figures["neighbours"] = table(embedder, vectors)
     if arguments.ngram is not None:
         figures["n-gram"] = json.loads(arguments.ngram.read_text("utf-8"))
     figures["made with"] = {

@@ -4,9 +4,11 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from benchmarks.english import card, card_figures
 from benchmarks.english.idtext import id_lines
+from benchmarks.english.neighbors import static_neighbors
 from benchmarks.senses.measure import context_means
 
 from elmo.analysis.examples import Use
@@ -71,6 +73,11 @@ def test_ids_are_the_targets_of_the_store_in_both_reading_orders(folder: Path) -
     words = [store.vocabulary.words[int(n)] for n in forward[0].split()]
     assert " ".join(words) == "The river was near the river ."
     assert sum(len(line.split()) + 1 for line in forward) == len(store.heldout_tokens)
+
+
+def test_static_neighbours_are_the_most_similar_other_words() -> None:
+    vectors = {"play": np.array([1.0, 0.0]), "game": np.array([5.0, 1.0]), "tax": np.array([0.0, 1.0])}
+    assert static_neighbors(vectors, "play", 2) == ["game", "tax"]
 
 
 def test_a_static_context_leaves_the_word_itself_out() -> None:

@@ -29,6 +29,11 @@ class Neighbor(NamedTuple):
         """The word itself."""
         return self.tokens[self.place]
 
+    @property
+    def marked(self) -> str:
+        """Its sentence, the word in brackets."""
+        return " ".join([*self.tokens[: self.place], f"[{self.word}]", *self.tokens[self.place + 1 :]])
+
 
 def find_neighbors(
     embedder: Embedder,

@@ -70,9 +70,4 @@ def _line(neighbor: "Neighbor", *, as_json: bool) -> str:
             },
             ensure_ascii=False,
         )
-    return f"{neighbor.similarity:6.3f}  {marked(neighbor.tokens, neighbor.place)}"
-
-
-def marked(tokens: list[str], place: int) -> str:
-    """A sentence with one of its words in brackets."""
-    return " ".join([*tokens[:place], f"[{tokens[place]}]", *tokens[place + 1 :]])
+    return f"{neighbor.similarity:6.3f}  {neighbor.marked}"
