@@ -1,8 +1,8 @@
 """README and docs do what they say: every `sh` and `python` block runs, and a `text` block behind one is its output.
 
 Blocks of a page run in order in one empty folder, which has the repository's `tests` folder in it and a tiny model as
-`my-model`. Numbers in outputs may differ in the last digits. A block marked `no-run` (installing, `make`) is not run, one
-marked `english` only where the packaged model is.
+`my-model`. Numbers in outputs may differ in the last digits. A block marked `no-run` (installing, `make`) is not run,
+one marked `english` only where the packaged model is.
 """
 
 import contextlib

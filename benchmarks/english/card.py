@@ -1,10 +1,11 @@
 """The English model's card and its place in the package, from what `benchmarks.english.card_figures` wrote.
 
-    python -m benchmarks.english.card WORK --run RUN --corpus corpus.json [--commands commands.txt]
-        [--output src/elmo/models/english]
+    python -m benchmarks.english.card WORK --corpus corpus.json [--commands commands.txt] [--ngram ngram.json]
+        [--word2vec vectors.npz] [--output src/elmo/models/english]
 
-Writes WORK/card.md and the model directory: weights, vocabulary, card and curves. `corpus.json` is that of the corpus
-store; `commands.txt` holds the exact commands of the training (the usual ones are written where it is not given).
+Writes the model directory: weights, vocabulary, card and curves. `corpus.json` is that of the corpus store;
+`commands.txt` holds the exact commands of the training (the usual ones are written where it is not given). The figures
+of the references are for `figures.json` where they were not at hand before; word2vec needs no GPU.
 """
 
 import argparse
@@ -13,12 +14,17 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import elmo
 from benchmarks.english.neighbors import rows as neighbor_rows
-from elmo.weights.formats import read_model
-from elmo.weights.native import read_config
+from benchmarks.english.neighbors import table
+from benchmarks.english.word2vec import read_vectors
+from benchmarks.senses.measure import measure
+from elmo.pretrain.curves import draw_curves
+from elmo.weights.native import WEIGHTS
+from elmo.weights.plainfiles import file_sha256
+from elmo.weights.verify import verify
 
 PACKAGED = Path("src/elmo/models/english")
-CURVES = "curves.png"
 TEMPLATE = Path(__file__).with_name("card_template.md")
 
 # What the corpus is made of: the beginning of a file's name, what it is, its genre, its licence, where it is from.
@@ -70,7 +76,7 @@ TEXTS = {
 COMMANDS = """elmo corpus build TEXTS -o corpus --vocabulary-size 100000 --heldout-file english_heldout.txt
 elmo pretrain corpus -o run --size medium
 python -m benchmarks.english.card_figures run --data DATA --work work
-python -m benchmarks.english.card work --run run --corpus corpus/corpus.json
+python -m benchmarks.english.card work --corpus corpus/corpus.json
 """
 
 
@@ -174,30 +180,38 @@ def make_card(figures: dict[str, Any], manifest: dict[str, Any], commands: str) 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("work", type=Path)
-    parser.add_argument("--run", type=Path, required=True)
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--commands", type=Path)
+    parser.add_argument("--ngram", type=Path)
+    parser.add_argument("--word2vec", type=Path)
     parser.add_argument("--output", type=Path, default=PACKAGED)
     arguments = parser.parse_args()
+    model = arguments.work / "english"
     figures = json.loads((arguments.work / "figures.json").read_text("utf-8"))
+    wanted, found = figures["model"]["sha256"]["sha256"], file_sha256(model / WEIGHTS)
+    if found != wanted:
+        raise SystemExit(f"{model / WEIGHTS}: sha256 is {found}, but the figures are of {wanted}")
+    if arguments.ngram is not None:
+        figures["n-gram"] = json.loads(arguments.ngram.read_text("utf-8"))
+    if arguments.word2vec is not None:
+        embedder, vectors = elmo.load(model, device="cpu"), read_vectors(arguments.word2vec)
+        figures |= {"senses": measure(embedder, vectors), "neighbours": table(embedder, vectors)}
+    (arguments.work / "figures.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     manifest = json.loads(arguments.corpus.read_text("utf-8"))
     commands = COMMANDS if arguments.commands is None else arguments.commands.read_text("utf-8")
     card = make_card(figures, manifest, commands)
-    (arguments.work / "card.md").write_text(card, encoding="utf-8")
-    whole = read_model(arguments.run / "model")
-    wanted = figures["model"]["sha256 of the numbers before storing"]
-    if whole.sha256 != wanted:
-        raise SystemExit(
-            f"{arguments.run / 'model'}: its numbers have the sha256 {whole.sha256}, the figures are of {wanted}"
-        )
     shutil.rmtree(arguments.output, ignore_errors=True)
-    shutil.copytree(arguments.work / "english", arguments.output)
+    shutil.copytree(model, arguments.output)
     (arguments.output / "README.md").write_text(card, encoding="utf-8")
-    shutil.copy(arguments.run / CURVES, arguments.output / CURVES)
+    curves = draw_curves(arguments.work)
+    if curves is None:
+        raise SystemExit("matplotlib is missing, so there is no picture of the curves; install the extra `plots`")
+    shutil.copy(curves, arguments.output)
     for path in arguments.output.iterdir():
         path.chmod(0o644)
-    stored = read_model(arguments.output)
-    assert stored.sha256 == read_config(arguments.output)["weights"]["content_sha256"]
+    faults = [finding.what for finding in verify(arguments.output) if not finding.ok]
+    if faults:
+        raise SystemExit(f"{arguments.output}: {faults[0]}")
     size = sum(path.stat().st_size for path in arguments.output.iterdir())
     print(f"{arguments.output}: {size / 1e6:.1f} MB; the card is its README.md")
 

@@ -5,8 +5,9 @@
 
 RUN is what `elmo pretrain` wrote. FOLDER of --data holds english_heldout.txt (raw) and wikitext103_valid.txt,
 lm1b_heldout_dev.tokens and ptb.valid.txt (tokenized as published; those that are missing are left out). In --work come
-`english` (the model in eight bits, without softmax), `english-softmax.safetensors` (the softmax apart) and
-`figures.json`, from which `benchmarks.english.card` makes the card.
+`english` (the model in eight bits, without softmax), `english-softmax.safetensors` (the softmax apart),
+`metrics.jsonl` and `figures.json`, from which `benchmarks.english.card` makes the card and the curves; nothing else of
+the run is needed for that.
 
 Perplexity is over the full vocabulary, of every word and every end of a sentence, with words outside the vocabulary as
 one class. A line of WikiText is a paragraph; it is cut after the tokens . ? and !, since the model reads sentences.
@@ -15,6 +16,7 @@ one class. A line of WikiText is a paragraph; it is cut after the tokens . ? and
 import argparse
 import dataclasses
 import json
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -28,6 +30,7 @@ import elmo
 from benchmarks.english.neighbors import table
 from benchmarks.english.word2vec import read_vectors
 from benchmarks.senses.measure import measure
+from elmo.pretrain.metrics import FILE as METRICS
 from elmo.pretrain.metrics import read_metrics
 from elmo.pretrain.perplexity import Perplexity, text_perplexity
 from elmo.text.files import read_lines
@@ -91,12 +94,10 @@ def cosines(whole: LoadedModel, stored: LoadedModel, sentences: list[list[str]],
 def training(run: Path) -> dict[str, Any]:
     """What the run says of itself: its configuration, and how long it took."""
     trained = [line for line in read_metrics(run) if line["kind"] == "train"]
-    newest = max((run / "checkpoints").glob("step-*/training.json"))
-    recorded = json.loads(newest.read_text("utf-8"))
+    card = (run / "model" / "README.md").read_text("utf-8")
     last = trained[-1]
     return {
-        "config": recorded["config"],
-        "corpus": recorded["corpus"],
+        "config": json.loads(card.partition("```json\n")[2].partition("```")[0]),
         "steps": last["step"],
         "tokens": last["symbols"],
         "epochs": last["epoch"],
@@ -170,6 +171,7 @@ def main() -> None:
         "commit": commit(),
         "seconds": time.perf_counter() - began,
     }
+    shutil.copy(arguments.run / METRICS, arguments.work / METRICS)
     (arguments.work / "figures.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     for name, states in figures["perplexity"].items():
         found = "  ".join(f"{state} {values['average']:.2f}" for state, values in states.items())

@@ -51,7 +51,7 @@ def test_figures_card_and_packaged_model_come_from_a_run(folder: Path, monkeypat
     assert figures["perplexity"]["wikitext103_valid.txt"]["carry"]["symbols"] == 3 + 1 + 3 + 1 + 3 + 1
     assert min(figures["cosine to fp32"]["smallest"]) > 0.999
     corpus = folder / "corpus" / "corpus.json"
-    call(monkeypatch, card, work, "--run", folder / "run", "--corpus", corpus, "--output", packaged)
+    call(monkeypatch, card, work, "--corpus", corpus, "--output", packaged)
     text = (packaged / "README.md").read_text("utf-8")
     assert f"**{figures['perplexity']['english_heldout.txt']['settled']['average']:.2f}**" in text
     assert figures["model"]["sha256"]["sha256"] in text
