@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 BEGIN, END = "<!-- demo -->\n", "<!-- /demo -->\n"
 PICTURE = "docs/pictures/bank.png"
-CAPTION = "Ten uses of bank in two dimensions, by layer: one point without context, then the river and the money apart"
+CAPTION = "Ten uses of bank, five of a river and five for money, in two dimensions, by layer"
 
 
 def section(output: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from elmo.analysis.examples import Use, read_senses
-from elmo.analysis.senses import SenseCount, count_words, sense_counts, share_right
+from elmo.analysis.senses import SenseCount, count_words, share_right, word_vectors
 from elmo.embed.embedder import Embedder
 from elmo.embed.similarity import place_of
 
@@ -18,8 +18,10 @@ def measure(embedder: Embedder, vectors: Vectors | None) -> dict[str, dict[str, 
     """For each kind of vector the share of uses whose nearest neighbour has their sense, and counts by word."""
     uses = read_senses()
     results: dict[str, list[SenseCount]] = {}
-    for layer, counts in enumerate(sense_counts(embedder, uses)):
-        results["tokens" if layer == 0 else f"LSTM {layer}"] = counts
+    layers = word_vectors(embedder, uses)  # [L, N, D]
+    for layer, rows in enumerate(layers):
+        results["tokens" if layer == 0 else f"LSTM {layer}"] = count_words(rows, uses)
+    results["mean of the layers"] = count_words(layers.mean(0), uses)
     if vectors is not None:
 
         def tokenize(text: str) -> list[str]:

@@ -41,14 +41,8 @@ def word_vectors(embedder: Embedder, uses: Sequence[Use]) -> Floats:
     return np.stack([layer[:, place] for layer, place in zip(layers, places, strict=True)], axis=1)
 
 
-def sense_counts(embedder: Embedder, uses: Sequence[Use]) -> list[list[SenseCount]]:
-    """Leave one out over the uses of each word: for each layer, for each word in order."""
-    vectors = word_vectors(embedder, uses)
-    return [count_words(layer, uses) for layer in vectors]
-
-
 def count_words(vectors: Floats, uses: Sequence[Use]) -> list[SenseCount]:
-    """The same of one layer, or of any other vectors of the uses: [N, D]."""
+    """Leave one out over the uses of each word, in order; `vectors` [N, D] are of one layer, or any others."""
     counts = []
     for word in dict.fromkeys(use.word for use in uses):
         own = [n for n, use in enumerate(uses) if use.word == word]
