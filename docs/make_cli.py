@@ -11,6 +11,7 @@ PAGE = Path(__file__).with_name("cli.md")
 COMMANDS = [
     ["embed"],
     ["similar"],
+    ["neighbors"],
     ["info"],
     ["verify"],
     ["convert"],

@@ -8,6 +8,7 @@ failure, printed with its number; the same number and seed make the same input a
 
 import argparse
 import copy
+import dataclasses
 import json
 import math
 import multiprocessing
@@ -34,9 +35,11 @@ from elmo.model.wordtable import WordTableConfig
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.formats import read_model, write_model
-from elmo.weights.loaded import LoadedModel
+from elmo.weights.loaded import LoadedModel, Softmax
+from elmo.weights.softmaxfile import add_softmax, write_softmax
 from elmo.weights.verify import verify
 
+SOFTMAX = "softmax.safetensors"
 MOST_SECONDS = 10.0
 MOST_MEMORY = 4 << 30
 WORDS = ("<S>", "</S>", "<UNK>", "the", "river", "é", "漢")
@@ -149,6 +152,11 @@ def make_targets(directory: Path) -> list[Target]:
     characters = _write(directory / "characters", _character_model(), "bilm-tf")
     words = _write(directory / "words", _word_model(), "bilm-tf")
     native = _write(directory / "native", _word_model(), "native")
+    eight = _write(directory / "eight", _character_model(), "native", storage="int8")
+    whole = dataclasses.replace(_word_model(), softmax=Softmax(torch.ones(len(WORDS), 2), torch.ones(len(WORDS))))
+    write_softmax(whole, directory / "softmax" / SOFTMAX)
+    softmax = {SOFTMAX: (directory / "softmax" / SOFTMAX).read_bytes()}
+    bare = _word_model()
     many = _manylangs()
     archive = _packed({"model.hdf5": characters["weights.hdf5"], "options.json": characters["options.json"]})
     metadata = _metadata_places(directory / "characters" / "weights.hdf5")
@@ -166,12 +174,17 @@ def make_targets(directory: Path) -> list[Target]:
     def in_archive(path: Path) -> LoadedModel:
         return read_model(path / "model.zip", settle=False)
 
+    def with_softmax(path: Path) -> LoadedModel:
+        return add_softmax(bare, path / SOFTMAX)
+
     return [
         Target("options.json", characters, "options.json", mutate_json, quickly),
         Target("HDF5", characters, "weights.hdf5", mutate_hdf5, quickly),
         Target("vocabulary", words, "vocab.txt", mutate_bytes, quickly),
         Target("config.json", native, "config.json", mutate_json, checked),
         Target("safetensors", native, "model.safetensors", mutate_safetensors, quickly),
+        Target("safetensors in eight bits", eight, "model.safetensors", mutate_safetensors, quickly),
+        Target("softmax apart", softmax, SOFTMAX, mutate_safetensors, with_softmax),
         Target("architecture", many, "tiny_arch.json", mutate_json, quickly),
         Target("dictionary of words", many, "word.dic", mutate_bytes, quickly),
         Target("dictionary of characters", many, "char.dic", mutate_bytes, quickly),
@@ -240,8 +253,8 @@ def _manylangs() -> dict[str, bytes]:
     return files
 
 
-def _write(directory: Path, model: LoadedModel, target: str) -> dict[str, bytes]:
-    write_model(model, directory, format=target)  # type: ignore[arg-type]
+def _write(directory: Path, model: LoadedModel, target: str, *, storage: str = "float32") -> dict[str, bytes]:
+    write_model(model, directory, format=target, storage=storage)  # type: ignore[arg-type]
     return {path.name: path.read_bytes() for path in directory.iterdir()}
 
 

@@ -8,9 +8,16 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+import torch
 from tests.apps.conftest import Command
+from tests.tiny import make_bilm
 
 from elmo.embed.load import load
+from elmo.text.tokenizer import Tokenizer
+from elmo.text.vocabulary import Vocabulary
+from elmo.weights import packaged
+from elmo.weights.formats import write_model
+from elmo.weights.loaded import LoadedModel, Softmax
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "bilm"
 TEXT = "I sat on the river bank .\n\nThe bank approved my loan .\n"
@@ -128,10 +135,53 @@ def test_vocab_build_check_and_fix(command: Command, text: Path, tmp_path: Path)
     assert command("vocab", "build", text, "-o", vocabulary).code == 2
 
 
+def test_convert_to_eight_bits_leaves_the_softmax_out_or_apart_and_commands_take_it_back(
+    command: Command, text: Path, tmp_path: Path
+) -> None:
+    words = ("<S>", "</S>", "<UNK>", "bank", "the", ".")
+    generator = torch.Generator().manual_seed(0)
+    softmax = Softmax(torch.randn(len(words), 8, generator=generator), torch.zeros(len(words)))
+    whole = LoadedModel(
+        bilm=make_bilm(), tokenizer=Tokenizer(rule="treebank"), vocabulary=Vocabulary(words), softmax=softmax
+    )
+    write_model(whole, tmp_path / "whole")
+    expected = command("perplexity", tmp_path / "whole", text, "--state", "zero")
+    assert expected.code == 0, expected.err
+
+    done = command("convert", tmp_path / "whole", tmp_path / "bare", "--store", "int8")
+    assert "the softmax is left out" in done.out
+    done = command("perplexity", tmp_path / "bare", text)
+    assert done.code == 2
+    assert "has no softmax" in done.err
+    assert "--softmax" in done.err
+
+    apart = tmp_path / "softmax.safetensors"
+    assert (
+        command("convert", tmp_path / "whole", tmp_path / "small", "--store", "int8", "--softmax-to", apart).code == 0
+    )
+    assert command("score", tmp_path / "small", text, "--softmax", apart).code == 0
+    done = command("perplexity", tmp_path / "small", text, "--state", "zero", "--softmax", apart)
+    assert done.err == ""
+    assert float(done.out.split()[0]) == pytest.approx(float(expected.out.split()[0]), rel=0.02)
+
+    done = command("convert", tmp_path / "whole", tmp_path / "kept", "--store", "fp16", "--with-softmax")
+    assert done.out == ""
+    assert command("score", tmp_path / "kept", text).code == 0
+
+
+def test_embedding_without_a_model_takes_the_packaged_one(
+    command: Command, model: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packaged, "packaged_directory", lambda *_: model)
+    assert command("embed", text, "-o", tmp_path / "out.npz").code == 0
+    monkeypatch.setattr(packaged, "packaged_directory", lambda name="english": tmp_path / name)
+    done = command("embed", text, "-o", tmp_path / "other.npz")
+    assert (done.code, "comes without its model" in done.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["embed", "nothing.txt", "-o", "out.npz"], "no model is given"),
         (["embed", "nothing.txt", "-o", "out.npz", "-m", "{model}"], "nothing.txt"),
         (["embed", "{text}", "-o", "out.xyz", "-m", "{model}"], "cannot tell the format from '.xyz'"),
         (["embed", "{text}", "-o", "out.npz", "-m", "{model}", "--layers", "7"], "layers is 7"),
@@ -200,3 +250,14 @@ def test_a_published_model_that_is_not_there_is_named_with_its_place_offline(
     assert "https://" in done.err
     assert str(tmp_path) in done.err
     assert done.err.count("\n") == 1
+
+
+def test_neighbors_searches_the_packaged_sentences_or_a_file(command: Command, model: Path, text: Path) -> None:
+    query = ["neighbors", "bank", "We rowed to the far bank.", "--model", model, "--words", "same"]
+    done = command(*query, "--count", "3")
+    assert done.code == 0, done.err
+    assert [line.count("[bank]") for line in done.out.splitlines()] == [1, 1, 1]
+    rows = [json.loads(line) for line in command(*query, "--text", text, "--json").out.splitlines()]
+    assert sorted(" ".join(row["tokens"]) for row in rows) == sorted(filter(None, TEXT.splitlines()))
+    assert all(row["tokens"][row["place"]] == "bank" for row in rows)
+    assert command(*query, "--layers", "all").code == 2

@@ -15,9 +15,11 @@ from torch.utils.data import DataLoader
 import elmo.embed.embedder as embedder_module
 from elmo.embed.embedder import Embedder
 from elmo.embed.load import load
+from elmo.embed.module import Elmo
 from elmo.embed.wordcache import WordCache
-from elmo.errors import ConfigError, InputError
+from elmo.errors import ConfigError, InputError, WeightsError
 from elmo.text.tokenizer import Tokenizer
+from elmo.weights import packaged
 from elmo.weights.loaded import LoadedModel
 
 SENTENCES = [
@@ -330,6 +332,20 @@ def test_words_are_encoded_once_over_all_batches(model_directory: Path, monkeypa
     assert sorted(asked) == ["a", "b", "c"]
 
 
-def test_loading_without_a_name_says_what_to_give() -> None:
-    with pytest.raises(ConfigError, match="no model is given"):
+def test_loading_without_a_name_loads_the_packaged_model(
+    model_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packaged, "packaged_directory", lambda *_: model_directory)
+    embedder = load(device="cpu")
+    assert embedder.model.source == str(model_directory)
+    again = pickle.loads(pickle.dumps(embedder))
+    np.testing.assert_array_equal(again.encode("a bank"), embedder.encode("a bank"))
+    assert Elmo.from_pretrained().dim == embedder.dim
+
+
+def test_loading_without_a_name_where_no_model_is_packaged_says_what_to_give(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packaged, "packaged_directory", lambda name="english": tmp_path / name)
+    with pytest.raises(WeightsError, match=r"comes without its model .* name another one"):
         load()

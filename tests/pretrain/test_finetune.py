@@ -7,12 +7,15 @@ import pytest
 from elmo.errors import ConfigError
 from elmo.pretrain.adaptive import AdaptiveConfig
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.finetune import finetune, new_softmax
+from elmo.pretrain.corpus.store import CorpusStore
+from elmo.pretrain.finetune import finetune, new_softmax, train_softmax
 from elmo.pretrain.loop import pretrain
 from elmo.pretrain.optimizers import AdamConfig
+from elmo.pretrain.perplexity import store_perplexity
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.formats import read_model, write_model
+from elmo.weights.softmaxfile import add_softmax
 
 QUICK = {"batch": 4, "window": 10, "evaluate_every": 10, "dropout": 0.0}
 SOFTMAX = TrainConfig(**QUICK, steps=20, optimizer=AdamConfig(rate=0.02))
@@ -104,3 +107,17 @@ def test_an_adaptive_softmax_is_refused(general, domain, tmp_path):
 
 def test_early_stopping_is_part_of_the_recipe():
     assert TrainConfig.recipe("finetune").patience is not None
+
+
+def test_a_softmax_alone_is_built_from_text_and_written_as_a_file(general, domain, tmp_path, caplog):
+    bare = dataclasses.replace(read_model(general), softmax=None, vocabulary=None)
+    weights = bare.sha256
+    result = train_softmax(bare, domain, tmp_path / "run", config=SOFTMAX, device="cpu", tensorboard=False)
+    assert result.file == tmp_path / "run" / "softmax.safetensors"
+    given = dataclasses.replace(read_model(general), softmax=None, vocabulary=None)
+    again = add_softmax(given, result.file)
+    assert again.sha256 == weights
+    assert "another biLM" not in caplog.text
+    measured = store_perplexity(again, CorpusStore.open(domain), state="carry", device="cpu")
+    assert measured.average == pytest.approx(result.perplexity.average, rel=0.02)
+    assert measured.average < 0.7 * len(again.vocabulary)

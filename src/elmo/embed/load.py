@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 from elmo.embed.embedder import Embedder, Reference, StateMode
-from elmo.errors import ConfigError
 from elmo.weights.formats import read_model
+from elmo.weights.packaged import DEFAULT
 
 
 def load(
@@ -20,16 +20,16 @@ def load(
 ) -> Embedder:
     """Load a model for embedding.
 
-    `name_or_path`: a directory or file of any supported format, or the name of a published model.
+    `name_or_path`: a directory or file of any supported format, or the name of a published model; the packaged English
+    model if it is not given.
     `device`: "cpu", "cuda", "cuda:1"; a GPU is taken if there is one. `dtype`: "float32" (default), "float64", and on a
     GPU "bfloat16" or "float16". `state`: where each sentence starts: "settled" (the state between sentences; results
     depend on nothing but the sentence), "zero", or "carry" (from the sentence before in the batch row, as bilm-tf and
     AllenNLP do). `num_threads`: CPU threads during `encode`. `options`: the options.json of an HDF5 file, where it does
     not stand beside it under a name that tells. `offline`: never ask the network for a published model.
     """
-    if name_or_path is None:
-        raise ConfigError("no model is given, and none is packaged; give a directory, a file or a name")
+    source = DEFAULT if name_or_path is None else str(name_or_path)
     options = None if options is None else str(options)
-    model = read_model(str(name_or_path), options=None if options is None else Path(options), offline=offline)
-    reference = Reference(str(name_or_path), device, dtype, state, num_threads, options)
+    model = read_model(source, options=None if options is None else Path(options), offline=offline)
+    reference = Reference(source, device, dtype, state, num_threads, options)
     return Embedder(model, device=device, dtype=dtype, state=state, num_threads=num_threads, reference=reference)

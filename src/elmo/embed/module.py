@@ -20,6 +20,7 @@ from elmo.model.mix import LayerNorm, ScalarMix
 from elmo.text.writing import write_file
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.loaded import LoadedModel
+from elmo.weights.packaged import DEFAULT
 
 OPTIONS_FILE = "elmo.json"
 MIXES_FILE = "elmo.safetensors"
@@ -88,11 +89,13 @@ class Elmo(nn.Module):
 
     @classmethod
     def from_pretrained(cls, name_or_path: str | os.PathLike[str] | None = None, **options: Any) -> "Elmo":
-        """Load a biLM by name or path, and mixes that `save_pretrained` wrote; `options` as the class's."""
-        if name_or_path is None:
-            raise ConfigError("no model is given, and none is packaged; give a directory, a file or a name")
-        model = read_model(str(name_or_path))
-        saved = Path(name_or_path) / OPTIONS_FILE
+        """Load a biLM by name or path, and mixes that `save_pretrained` wrote; `options` as the class's.
+
+        Without a name it is the packaged English model.
+        """
+        source = DEFAULT if name_or_path is None else str(name_or_path)
+        model = read_model(source)
+        saved = Path(source) / OPTIONS_FILE
         if not saved.is_file():
             return cls(model, **options)
         written = json.loads(saved.read_text("utf-8"))

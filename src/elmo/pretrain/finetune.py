@@ -26,10 +26,12 @@ from elmo.text.vocabulary import Vocabulary
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.loaded import LoadedModel, Softmax
 from elmo.weights.native import is_native
+from elmo.weights.softmaxfile import write_softmax
 
 logger = logging.getLogger(__name__)
 
 SOFTMAX_RUN, TRAINING_RUN, MODEL, HDF5 = "softmax", "training", "model", "hdf5"
+SOFTMAX_FILE = "softmax.safetensors"
 FEW_TOKENS = 10_000_000
 
 
@@ -48,6 +50,56 @@ class FinetuneResult:
     def done(self) -> bool:
         """Whether there is nothing left to do."""
         return self.model is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SoftmaxResult:
+    """How it ended. Unless there is a file, the same call with `resume=True` goes on."""
+
+    status: Status
+    run: Path
+    perplexity: Perplexity | None = None  # held-out
+    file: Path | None = None
+
+
+def train_softmax(
+    model: LoadedModel,
+    store: CorpusStore | str | os.PathLike[str],
+    out_dir: str | os.PathLike[str],
+    *,
+    config: TrainConfig | None = None,
+    resume: bool = False,
+    device: str | None = None,
+    time_limit: float | None = None,
+    progress_bar: bool | None = None,
+    tensorboard: bool | None = None,
+) -> SoftmaxResult:
+    """Build a softmax over a corpus store's vocabulary for a biLM, which stays as it is: `out_dir/softmax.safetensors`.
+
+    `config` is by default the recipe `softmax`.
+    """
+    out = Path(out_dir)
+    opened = store if isinstance(store, CorpusStore) else CorpusStore.open(Path(store))
+    config = (config or TrainConfig.recipe("softmax")).replace(model=model.config)
+    if isinstance(config.loss, AdaptiveConfig):
+        raise ConfigError("loss.kind is 'adaptive', but a softmax file holds a plain one: 'sampled' or 'full'")
+    stages = _Stages(
+        model=model,
+        store=opened,
+        out=out,
+        resume=resume,
+        device=device,
+        deadline=None if time_limit is None else time.monotonic() + time_limit,
+        progress_bar=progress_bar,
+        tensorboard=tensorboard,
+    )
+    made = stages.prepare_softmax(config)
+    if isinstance(made, Result):
+        return SoftmaxResult(status=made.status, run=out)
+    perplexity = store_perplexity(made, opened, state="carry", device=device) if len(opened.heldout_tokens) else None
+    if int(os.environ.get("RANK", "0")) == 0:
+        write_softmax(made, out / SOFTMAX_FILE, bilms=[model.sha256])
+    return SoftmaxResult(status="finished", run=out, perplexity=perplexity, file=out / SOFTMAX_FILE)
 
 
 def finetune(

@@ -27,8 +27,8 @@ def language_model(loaded: LoadedModel, *, device: torch.device | None = None) -
     if head is None or loaded.vocabulary is None:
         missing = "softmax" if head is None else "vocabulary"
         raise WeightsError(
-            f"{loaded.source or 'model'}: has no {missing}, so it cannot give probabilities to words; "
-            "`elmo finetune` builds a softmax for it from text"
+            f"{loaded.source or 'model'}: has no {missing}, so it cannot give probabilities to words; give a softmax "
+            "file (--softmax), or build one from text with `elmo finetune MODEL TEXT -o OUT --softmax-only`"
         )
     return LanguageModel(loaded.bilm, head).to(device).eval().requires_grad_(False)
 

@@ -15,12 +15,16 @@ def describe(source: str | Path) -> dict[str, Any]:
     """Facts by name, in reading order; all values are text, numbers or lists of them."""
     model = read_model(source, settle=False, finite=False, dtype=None)
     facts: dict[str, Any] = {"path": model.source, "format": model.format}
+    stored = str(next(model.bilm.parameters()).dtype).removeprefix("torch.")
     if model.format == "native":
-        facts["format version"] = read_config(Path(model.source or ""))["format_version"]
+        config = read_config(Path(model.source or ""))
+        facts["format version"] = config["format_version"]
+        if (config.get("weights") or {}).get("storage") == "int8":  # read as float32, so the tensors do not tell
+            stored = "int8"
     facts |= _architecture(model)
     facts |= {
         "parameters": model.parameter_count,
-        "stored as": str(next(model.bilm.parameters()).dtype).removeprefix("torch."),
+        "stored as": stored,
         "tokenizer": f"{model.tokenizer.rule}, language {model.tokenizer.language or 'none (a sentence a line)'}",
         "vocabulary": f"{len(model.vocabulary):,} words" if model.vocabulary is not None else "none",
         "softmax": "included" if model.softmax is not None else "none",

@@ -18,6 +18,7 @@ from elmo.weights.checkpoint import find_checkpoint, is_checkpoint, read_checkpo
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.manylangs import is_manylangs, read_manylangs
 from elmo.weights.native import Storage, is_native, read_native, write_native
+from elmo.weights.packaged import DEFAULT, locate_packaged
 from elmo.weights.plainfiles import exists, one_line
 from elmo.weights.published import Published, fetch_published, require_published
 from elmo.weights.zipped import detect_zip, read_zip
@@ -66,12 +67,12 @@ def read_model(
     finite: bool = True,
     offline: bool = False,
 ) -> LoadedModel:
-    """Read a model in any format, into CPU memory: a path, or the name of a published model (fetched on first use).
+    """Read a model in any format, into CPU memory: a path, or the name of the packaged model or of a published one.
 
     `options`, `embedding` (word vectors that lie apart) and `vocabulary` belong to bilm-tf's format, and are looked for
     beside the weights where they are not given. `tokenizer` replaces the one recorded, or the one supposed for formats
     that record none. `settle=False` leaves a missing settled state at zero, `finite=False` skips the search for NaN.
-    `offline=True` never asks the network.
+    Published models are fetched on first use; `offline=True` never asks the network.
     """
     path, published = _locate(source, offline=offline)
     found = detect(path)
@@ -103,6 +104,8 @@ def _locate(source: str | Path, *, offline: bool) -> tuple[Path, Published | Non
     recover(path)
     if isinstance(source, Path) or exists(path) or path.name != source or path.suffix in (".hdf5", ".zip"):
         return path, None
+    if source == DEFAULT:
+        return locate_packaged(), None
     published = require_published(source)
     return fetch_published(published, offline=offline), published
 

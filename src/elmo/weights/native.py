@@ -19,6 +19,7 @@ from elmo.weights.jsonvalues import integer
 from elmo.weights.limits import check_sizes, check_values
 from elmo.weights.loaded import LoadedModel, Softmax
 from elmo.weights.plainfiles import file_sha256, member, read_bytes, read_json, shortened
+from elmo.weights.quantized import SCALE, dequantize, quantize_all, scale_shape
 from elmo.weights.selftest import run_self_test
 from elmo.weights.tensorfile import read_header, read_tensors, write_tensors
 from elmo.weights.tensors import SETTLED, build, check_finite, content_sha256, tensor_shapes
@@ -31,8 +32,13 @@ WORDS, CHARACTERS = "words.tsv", "characters.tsv"  # of models from ELMoForManyL
 MOST_CARD_BYTES = 1 << 20
 MOST_DICTIONARY_BYTES = 64 << 20
 
-Storage = Literal["float32", "float16", "bfloat16"]
-DTYPES: dict[str, torch.dtype] = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
+Storage = Literal["float32", "float16", "bfloat16", "int8"]
+DTYPES: dict[str, torch.dtype] = {
+    "float32": torch.float32,
+    "float16": torch.float16,
+    "bfloat16": torch.bfloat16,
+    "int8": torch.float32,  # what is not in eight bits: biases, scales
+}
 
 
 def is_native(path: Path) -> bool:
@@ -65,7 +71,10 @@ def upgrade(values: dict[str, Any], *, where: str) -> dict[str, Any]:
 
 
 def read_native(directory: Path, *, dtype: torch.dtype | None = torch.float32, finite: bool = True) -> LoadedModel:
-    """Read a model directory. The numbers stay mapped to the file where `dtype` (None: as stored) is the stored one."""
+    """Read a model directory. The numbers stay mapped to the file where `dtype` (None: as stored) is the stored one.
+
+    Weights in eight bits are read as float32.
+    """
     recover(directory)
     config_path = member(directory, CONFIG)
     values = read_config(directory)
@@ -117,6 +126,8 @@ def write_native(
         model.settle()
     with atomic_directory(directory, overwrite=overwrite, replaceable=is_native) as temporary:
         stored = _stored(model, DTYPES[storage])
+        if storage == "int8":
+            stored = quantize_all(stored)
         weights = temporary / WEIGHTS
         write_tensors(weights, stored)
         if model.vocabulary is not None:
@@ -194,12 +205,24 @@ def _read_tensors(path: Path, config: BiLMConfig, *, dtype: torch.dtype | None =
     if "softmax.weight" in header:
         V = header["softmax.weight"].shape[0] if header["softmax.weight"].shape else 0
         shapes |= {"softmax.weight": (V, config.lstm.output_dim), "softmax.bias": (V,)}
+    quantized = {name: shape for name, shape in shapes.items() if name in header and header[name].dtype is torch.int8}
+    for name, shape in quantized.items():
+        scales = scale_shape(name, shape)
+        if scales is None:
+            raise WeightsError(f"{path}: {name}: is of type I8, but this tensor is not stored in eight bits")
+        shapes[name + SCALE] = scales
     tensors = read_tensors(path, shapes)
+    for name in quantized:
+        tensors[name] = dequantize(tensors[name], tensors.pop(name + SCALE))
     kinds = {tensor.dtype for name, tensor in tensors.items() if name not in SETTLED}
-    if len(kinds) > 1:
-        raise WeightsError(f"{path}: holds tensors of {len(kinds)} types, but one is wanted")
+    if len(kinds) > 1 or not next(iter(kinds)).is_floating_point:
+        raise WeightsError(f"{path}: holds tensors of the types {_names(kinds)}, but one of floats is wanted")
     target = dtype or kinds.pop()
     return {name: tensor.to(target) for name, tensor in tensors.items()}
+
+
+def _names(kinds: set[torch.dtype]) -> str:
+    return ", ".join(sorted(str(kind).removeprefix("torch.") for kind in kinds))
 
 
 def _stored(model: LoadedModel, dtype: torch.dtype) -> dict[str, Tensor]:

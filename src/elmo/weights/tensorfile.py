@@ -15,7 +15,13 @@ from elmo.errors import WeightsError
 from elmo.weights.plainfiles import one_line, parse_json, require_file, shortened
 
 MOST_HEADER_BYTES = 1 << 20  # a model has some forty tensors, about a hundred bytes each
-DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+DTYPES = {
+    "F32": torch.float32,
+    "F16": torch.float16,
+    "BF16": torch.bfloat16,
+    "I8": torch.int8,  # weights in eight bits: see `quantized`
+    "U8": torch.uint8,  # text
+}
 
 
 class TensorInfo(NamedTuple):

@@ -1,12 +1,17 @@
-"""`elmo convert`: a model of one format to another."""
+"""`elmo convert`: a model of one format to another, or stored in fewer bits."""
 
+import dataclasses
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from elmo.apps.cli import options
+from elmo.apps.cli.again import say
+
+if TYPE_CHECKING:
+    from elmo.weights.native import Storage
 
 
 class Target(StrEnum):
@@ -16,12 +21,21 @@ class Target(StrEnum):
     bilm_tf = "bilm-tf"
 
 
-class Storage(StrEnum):
+class Store(StrEnum):
     """The type in which weights are stored (native format)."""
 
-    float32 = "float32"
-    float16 = "float16"
-    bfloat16 = "bfloat16"
+    fp32 = "fp32"
+    fp16 = "fp16"
+    bf16 = "bf16"
+    int8 = "int8"
+
+
+STORAGES: "dict[Store, Storage]" = {
+    Store.fp32: "float32",
+    Store.fp16: "float16",
+    Store.bf16: "bfloat16",
+    Store.int8: "int8",
+}
 
 
 def convert(
@@ -30,9 +44,16 @@ def convert(
     target_format: Annotated[
         Target, typer.Option("--to", help="native, or bilm-tf (options.json and weights.hdf5; AllenNLP reads it too).")
     ] = Target.native,
-    storage: Annotated[
-        Storage, typer.Option("--storage", help="The type of stored weights (native).")
-    ] = Storage.float32,
+    store: Annotated[
+        Store, typer.Option("--store", help="The type of stored weights (native); int8 is 8 bits with a scale a row.")
+    ] = Store.fp32,
+    with_softmax: Annotated[
+        bool, typer.Option("--with-softmax", help="Keep the softmax, which only language modelling needs (native).")
+    ] = False,
+    softmax_to: Annotated[
+        Path | None, typer.Option("--softmax-to", help="Write the softmax apart, in 8 bits, to this file.")
+    ] = None,
+    card: Annotated[Path | None, typer.Option("--card", help="A Markdown file to be the model's README.md.")] = None,
     options_file: Annotated[
         Path | None,
         typer.Option("--options", help="The options.json of an HDF5 file, where it does not lie beside it."),
@@ -45,11 +66,26 @@ def convert(
     ] = None,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Convert a model between formats; refuses where the target cannot hold it.
+    """Convert a model between formats or to fewer bits; refuses where the target cannot hold it.
 
-    Example: elmo convert elmo_weights.hdf5 my-model
+    Example: elmo convert run/model small-model --store int8 --softmax-to small-softmax.safetensors
     """
     from elmo.weights.formats import read_model, write_model
+    from elmo.weights.softmaxfile import write_softmax
 
     model = read_model(source, options=options_file, embedding=embedding, vocabulary=vocabulary)
-    write_model(model, target, format=target_format.value, storage=storage.value, overwrite=overwrite)
+    if softmax_to is not None:
+        options.refuse_existing(softmax_to, overwrite=overwrite)
+    kept = model if with_softmax else dataclasses.replace(model, softmax=None)
+    write_model(
+        kept,
+        target,
+        format=target_format.value,
+        storage=STORAGES[store],
+        card=None if card is None else card.read_text("utf-8"),
+        overwrite=overwrite,
+    )
+    if softmax_to is not None:
+        write_softmax(model, softmax_to, bilms=[read_model(target).sha256])
+    elif model.softmax is not None and kept.softmax is None and target_format is Target.native:
+        say("the softmax is left out; --with-softmax keeps it, --softmax-to writes it apart")

@@ -25,6 +25,10 @@ def finetune(
     vocabulary_size: Annotated[
         int | None, typer.Option("--vocabulary-size", help="Entries of the domain's vocabulary, at most.")
     ] = None,
+    softmax: options.SoftmaxFile = None,
+    softmax_only: Annotated[
+        bool, typer.Option("--softmax-only", help="Leave the biLM as it is and write only a softmax for it.")
+    ] = False,
     heldout: Annotated[float, typer.Option("--heldout", help="The share of the text to hold out.")] = 0.05,
     device: options.Device = None,
     time_limit: Annotated[
@@ -34,7 +38,8 @@ def finetune(
 ) -> None:
     """Fine-tune a model on a domain, stop when held-out text no longer gains, and say what it brought.
 
-    A model without a softmax (any from HDF5) gets one over the domain's vocabulary first.
+    A model without a softmax (any from HDF5, the packaged one) gets one over the domain's vocabulary first, or takes
+    that of a file; --softmax-only stops there and writes OUTPUT/softmax.safetensors.
 
     Example: elmo finetune my-model abstracts.txt -o tuned
     """
@@ -42,9 +47,11 @@ def finetune(
     from elmo.pretrain.corpus.build import build_corpus
     from elmo.pretrain.corpus.store import CorpusStore
     from elmo.pretrain.finetune import finetune as tune
-    from elmo.weights.formats import read_model
+    from elmo.pretrain.finetune import train_softmax
 
-    start = read_model(model)
+    start = options.read_language_model(model, softmax)
+    if start.softmax is None:
+        say(f"{model} has no softmax; one is trained on the text first (--softmax takes one from a file)")
     if len(text) == 1 and is_store(text[0]):
         store = CorpusStore.open(text[0])
     else:
@@ -60,14 +67,31 @@ def finetune(
         )
     changes = {"epochs": epochs, "steps": steps, "batch": batch}
     given = {name: value for name, value in changes.items() if value is not None}
+    recipe = TrainConfig.recipe("softmax")
+    if softmax_only:
+        built = train_softmax(
+            start,
+            store,
+            output,
+            config=(TrainConfig.read(config) if config is not None else recipe).replace(**given),
+            resume=resume,
+            device=device,
+            time_limit=None if time_limit is None else 60 * time_limit,
+        )
+        if built.file is None:
+            say(f"{built.status}; go on with: {command_again(context.obj)}")
+            return
+        if built.perplexity is not None:
+            say(f"held-out perplexity: {options.perplexity_line(built.perplexity)}")
+        say(f"the softmax is {built.file}")
+        return
     chosen = TrainConfig.read(config) if config is not None else TrainConfig.recipe("finetune")
-    softmax = TrainConfig.recipe("softmax")
     result = tune(
         start,
         store,
         output,
         config=chosen.replace(**given),
-        softmax_config=softmax.replace(**given),
+        softmax_config=recipe.replace(**given),
         resume=resume,
         device=device,
         time_limit=None if time_limit is None else 60 * time_limit,

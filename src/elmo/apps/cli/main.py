@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from elmo.apps.cli import convert, corpus, embed, finetune, info, perplexity, pretrain, score, similar, vocab
+from elmo.apps.cli import convert, corpus, embed, finetune, info, neighbors, perplexity, pretrain, score, similar, vocab
 from elmo.errors import ElmoError
 
 # Typer carries its own copy of click from 0.28 on; this is the base of its usage errors in every version.
@@ -25,6 +25,7 @@ app = typer.Typer(
 )
 app.command("embed")(embed.embed)
 app.command("similar")(similar.similar)
+app.command("neighbors")(neighbors.neighbors)
 app.command("info")(info.info)
 app.command("verify")(info.verify)
 app.command("convert")(convert.convert)

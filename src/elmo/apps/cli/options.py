@@ -10,10 +10,19 @@ from elmo.errors import UserError
 
 if TYPE_CHECKING:
     from elmo.pretrain.perplexity import Perplexity
+    from elmo.weights.loaded import LoadedModel
 
 Model = Annotated[
     str | None,
-    typer.Option("--model", "-m", help="A model: a directory, an HDF5 file with its options beside it, or a name."),
+    typer.Option(
+        "--model",
+        "-m",
+        help="A model: a directory, an HDF5 file with its options beside it, or a name; the packaged one if none.",
+    ),
+]
+SoftmaxFile = Annotated[
+    Path | None,
+    typer.Option("--softmax", help="A softmax file for a model without one (elmo convert --softmax-to writes it)."),
 ]
 Device = Annotated[str | None, typer.Option("--device", help="cpu, cuda, cuda:1, ...; a GPU if there is one.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what stands in the place of the output.")]
@@ -42,6 +51,15 @@ StateOption = Annotated[
         help="Where a sentence starts: the model's settled state, zero, or the end of the one before (carry).",
     ),
 ]
+
+
+def read_language_model(source: str, softmax: Path | None) -> "LoadedModel":
+    """A model with the softmax of a file, where one is given."""
+    from elmo.weights.formats import read_model
+    from elmo.weights.softmaxfile import add_softmax
+
+    model = read_model(source)
+    return model if softmax is None else add_softmax(model, softmax)
 
 
 def refuse_existing(path: Path, *, overwrite: bool) -> None:

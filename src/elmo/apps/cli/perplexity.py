@@ -17,7 +17,7 @@ Tokenized = Annotated[
 
 
 def perplexity(
-    model: Annotated[str, typer.Argument(help="A model with a softmax: a directory.")],
+    model: Annotated[str, typer.Argument(help="A model with a softmax: a directory, or a name.")],
     text: Annotated[
         list[str], typer.Argument(help="Text files, directories, -, or one corpus store (its held-out part).")
     ],
@@ -25,6 +25,7 @@ def perplexity(
     state: Annotated[
         options.State | None, typer.Option("--state", help="Where a sentence starts; all three if not given.")
     ] = None,
+    softmax: options.SoftmaxFile = None,
     device: options.Device = None,
 ) -> None:
     """Measure the perplexity of a text over the full vocabulary: forward, backward and their average.
@@ -33,9 +34,8 @@ def perplexity(
     """
     from elmo.pretrain.corpus.store import CorpusStore
     from elmo.pretrain.perplexity import store_perplexity, text_perplexity
-    from elmo.weights.formats import read_model
 
-    loaded = read_model(model)
+    loaded = options.read_language_model(model, softmax)
     for mode in [state] if state is not None else list(options.State):
         if len(text) == 1 and is_store(text[0]):
             found = store_perplexity(loaded, CorpusStore.open(text[0]), state=mode.value, device=device)

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
 
 def score(
-    model: Annotated[str, typer.Argument(help="A model with a softmax: a directory.")],
+    model: Annotated[str, typer.Argument(help="A model with a softmax: a directory, or a name.")],
     text: Annotated[list[str], typer.Argument(help="Text files, directories, or -.")],
     tokenized: Tokenized = False,
     substitutes_for: Annotated[
         str | None, typer.Option("--substitutes", help="Show the words that fit best in the place of this one.")
     ] = None,
     count: Annotated[int, typer.Option("--count", min=1, help="How many substitutes.")] = 10,
+    softmax: options.SoftmaxFile = None,
     state: options.StateOption = options.State.settled,
     device: options.Device = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a sentence.")] = False,
@@ -30,9 +31,8 @@ def score(
     Example: elmo score run/model sentences.txt
     """
     from elmo.pretrain.score import score_sentences, substitutes
-    from elmo.weights.formats import read_model
 
-    loaded = read_model(model)
+    loaded = options.read_language_model(model, softmax)
     sentences = list(read_sentences(text, loaded.tokenizer, tokenized=tokenized))
     if substitutes_for is None:
         for sentence, scores in zip(

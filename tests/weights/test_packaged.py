@@ -1,0 +1,51 @@
+"""The packaged model: found by its name, checked by its hash, and missed with a message. Works with and without one."""
+
+import pytest
+from tests.weights.making import make_model
+
+from elmo.errors import WeightsError
+from elmo.weights import packaged
+from elmo.weights.formats import read_model
+from elmo.weights.native import write_native
+from elmo.weights.verify import verify
+
+
+@pytest.fixture
+def models(tmp_path, monkeypatch):
+    monkeypatch.setattr(packaged, "packaged_directory", lambda name="english": tmp_path / name)
+    return tmp_path
+
+
+def test_the_name_english_is_the_packaged_model(models):
+    write_native(make_model(), models / "english", storage="int8")
+    assert packaged.has_packaged()
+    assert read_model("english").source == str(models / "english")
+
+
+@pytest.mark.usefixtures("models")
+def test_a_missing_model_is_said_to_be_missing():
+    assert not packaged.has_packaged()
+    with pytest.raises(WeightsError, match=r"english: this installation .* comes without its model .* name another"):
+        read_model("english")
+
+
+def test_a_packaged_file_that_was_changed_is_refused(models):
+    write_native(make_model(), models / "english")
+    path = models / "english" / "model.safetensors"
+    raw = bytearray(path.read_bytes())
+    raw[-1] ^= 1
+    path.write_bytes(raw)
+    with pytest.raises(WeightsError, match="the file is damaged"):
+        read_model("english")
+
+
+def test_the_directory_lies_in_the_package():
+    assert packaged.packaged_directory().parts[-3:] == ("elmo", "models", "english")
+
+
+@pytest.mark.skipif(not packaged.has_packaged(), reason="this checkout has no packaged model")
+def test_the_model_in_this_checkout_is_sound_and_small():
+    directory = packaged.packaged_directory()
+    assert all(finding.ok for finding in verify(directory))
+    assert sum(path.stat().st_size for path in directory.iterdir()) <= 30_500_000
+    assert read_model("english").softmax is None
