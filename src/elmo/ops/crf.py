@@ -61,7 +61,9 @@ class _LogPartition(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, emissions: Tensor, lengths: Tensor, transitions: Tensor, start: Tensor, end: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, emissions: Tensor, lengths: Tensor, transitions: Tensor, start: Tensor, end: Tensor
+    ) -> Tensor:
         N, T, K = emissions.shape
         dtype = emissions.dtype
         alive = _alive(lengths, T)  # [N, T]
