@@ -98,7 +98,9 @@ def test_a_chain_that_is_very_sure_stays_finite() -> None:
     transitions = torch.zeros(K, K)
     transitions[0, 1] = -10_000.0
     emissions.requires_grad_()
-    loss = crf_loss(emissions, torch.full((1, 6), 2), torch.tensor([6]), Chain(transitions, torch.zeros(K), torch.zeros(K)))
+    loss = crf_loss(
+        emissions, torch.full((1, 6), 2), torch.tensor([6]), Chain(transitions, torch.zeros(K), torch.zeros(K))
+    )
     loss.backward()
     assert torch.isfinite(loss).all()
     assert torch.isfinite(emissions.grad).all()
