@@ -21,6 +21,11 @@ COMMANDS = [
     ["finetune"],
     ["perplexity"],
     ["score"],
+    ["task", "train"],
+    ["task", "evaluate"],
+    ["task", "predict"],
+    ["task", "wsd"],
+    ["task", "probe"],
 ]
 INTRODUCTION = """# Command line
 

@@ -50,7 +50,7 @@ def test_a_folder_is_computed_once_for_all_runs(
     model: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = table(model, CacheConfig(folder=tmp_path)).batch(ROWS).layers
-    monkeypatch.setattr(layercache, "_compute", lambda *_: pytest.fail("computed again"))
+    monkeypatch.setattr(layercache, "layer_batches", lambda *_: pytest.fail("computed again"))
     second = table(model, CacheConfig(folder=tmp_path)).batch(ROWS).layers
     assert first is not None
     assert second is not None
@@ -61,7 +61,7 @@ def test_a_store_shares_what_is_in_memory(model: LoadedModel, monkeypatch: pytes
     store = LayerStore()
     elmo = Elmo(model)
     TextTable(TEXTS, table=None, elmo=elmo, device=CPU, store=store)
-    monkeypatch.setattr(layercache, "_compute", lambda *_: pytest.fail("computed again"))
+    monkeypatch.setattr(layercache, "layer_batches", lambda *_: pytest.fail("computed again"))
     TextTable(TEXTS, table=None, elmo=Elmo(model), device=CPU, store=store)
 
 

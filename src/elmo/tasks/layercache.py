@@ -106,8 +106,8 @@ def _find_layers(
         return CachedLayers(layers, device)
     if needed <= room:
         in_memory = torch.empty(tokens, L, D, dtype=torch.float16, device=device)
-        for places, rows in _compute(elmo, texts, ragged):
-            in_memory[places] = rows
+        for places, rows in layer_batches(elmo, texts, ragged):
+            in_memory[places] = rows.half()
         return CachedLayers(in_memory, device)
     limit = "" if config.folder is None else f" and {config.disk / 1e9:.1f} GB in {config.folder}"
     logger.warning(
@@ -138,8 +138,8 @@ def _from_folder(
             _make_room(path.parent, most_bytes - BYTES * shape[0] * shape[1] * shape[2])
             temporary = path.with_name(f".{path.name}.tmp")
             layers: Any = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float16, shape=shape)
-            for places, rows in _compute(elmo, texts, ragged):
-                layers[places.cpu().numpy()] = rows.cpu().numpy()
+            for places, rows in layer_batches(elmo, texts, ragged):
+                layers[places.cpu().numpy()] = rows.half().cpu().numpy()
             layers.flush()
             del layers
             os.replace(temporary, path)
@@ -162,8 +162,8 @@ def _make_room(folder: Path, most_bytes: int) -> None:
         path.unlink(missing_ok=True)
 
 
-def _compute(elmo: Elmo, texts: Sequence[Text], ragged: Ragged) -> Iterator[tuple[Tensor, Tensor]]:
-    """Batch by batch: positions of the flat table [tokens], and their layers [tokens, L, D]."""
+def layer_batches(elmo: Elmo, texts: Sequence[Text], ragged: Ragged) -> Iterator[tuple[Tensor, Tensor]]:
+    """Texts through the biLM batch by batch: their positions in a flat table [tokens], and layers [tokens, L, D]."""
     sentences, positions = CUDA_BATCH if elmo.device.type == "cuda" else CPU_BATCH
     batches = by_length(ragged.lengths.tolist(), most_sentences=sentences, most_positions=positions)
     with (
@@ -175,5 +175,5 @@ def _compute(elmo: Elmo, texts: Sequence[Text], ragged: Ragged) -> Iterator[tupl
             places, mask = ragged.places(rows)
             if mask.shape[1]:
                 layers, alive = elmo.layers([texts[n] for n in batch])
-                yield places[mask], layers.permute(1, 2, 0, 3)[alive].half()
+                yield places[mask], layers.permute(1, 2, 0, 3)[alive]
             bar.update(len(batch))

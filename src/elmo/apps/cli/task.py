@@ -11,6 +11,7 @@ from elmo.apps.cli import options
 from elmo.apps.cli.again import command_again
 
 if TYPE_CHECKING:
+    from elmo.embed.module import Elmo
     from elmo.tasks.layercache import LayerStore
 
 app = typer.Typer(
@@ -198,6 +199,66 @@ def predict(
         write_file(output, lines.encode("utf-8"))
 
 
+@app.command("wsd")
+def wsd(
+    train_file: Annotated[
+        Path, typer.Option("--train", help="NAME.data.xml, its NAME.gold.key.txt beside it: SemCor.")
+    ],
+    tests: Annotated[list[Path], typer.Argument(help="Test sets, in the same format.")],
+    index_sense: Annotated[Path, typer.Option("--index-sense", help="WordNet's index.sense, for the first senses.")],
+    model: options.Model = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="A folder for the answers.")] = None,
+    device: options.Device = None,
+) -> None:
+    """Tell word senses apart by the nearest sense average, for each layer; nothing is trained.
+
+    Example: elmo task wsd --train semcor.data.xml --index-sense index.sense --model my-model senseval2.data.xml
+    """
+    from elmo.tasks.senses.evaluate import evaluate_senses
+
+    found = evaluate_senses(_elmo(model, device), train_file, tests, index_sense, output=output)
+    layers = "  ".join(f"layer {n}" for n in range(len(found[0].layers)))
+    typer.echo(f"{'F1':20}  instances  first sense  {layers}     mean")
+    for scores in found:
+        numbers = "  ".join(f"{value:7.2f}" for value in [*scores.layers, scores.mean])
+        typer.echo(f"{scores.name:20}  {scores.instances:9,}  {scores.first:11.2f}  {numbers}")
+
+
+@app.command("probe")
+def probe(
+    train_file: Annotated[str, typer.Option("--train", help="A column file or CoNLL-U, to learn from.")],
+    dev_file: Annotated[str, typer.Option("--dev", help="The same, to choose the best epoch by.")],
+    test_file: Annotated[str | None, typer.Option("--test", help="The same, to score on.")] = None,
+    model: options.Model = None,
+    label_column: Annotated[
+        int | None, typer.Option("--label-column", help="From 1, or from -1 at the end; XPOS of CoNLL-U.")
+    ] = None,
+    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Passes over the tokens.")] = 20,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the order of the tokens.")] = 1,
+    cache: Cache = None,
+    device: options.Device = None,
+) -> None:
+    """Train a linear classifier of tags on each layer alone: what does the layer know?
+
+    Example: elmo task probe --train train.conllu --dev dev.conllu --test test.conllu --model my-model
+    """
+    from elmo.tasks.probe.linear import ProbeConfig, probe_layers
+    from elmo.tasks.tagging.task import Tagging, TaggingConfig
+
+    reader = Tagging(TaggingConfig(chunks=False, label_column=label_column))
+    result = probe_layers(
+        _elmo(model, device),
+        reader.read(train_file),
+        reader.read(dev_file),
+        None if test_file is None else reader.read(test_file),
+        config=ProbeConfig(epochs=epochs, seed=seed),
+        store=_store(cache),
+    )
+    for layer, accuracy in enumerate(result.dev):
+        test = "" if result.test is None else f", test {result.test[layer]:.2f}"
+        typer.echo(f"layer {layer}: dev accuracy {accuracy:.2f}{test}")
+
+
 def score_line(scores: dict[str, float]) -> str:
     """Scores in one line, in per cent."""
     return ", ".join(f"{name} {value:.2f}" for name, value in scores.items())
@@ -209,6 +270,13 @@ def mix_lines(mixes: dict[str, Any]) -> list[str]:
         f"mix at the {where}: layers {' '.join(f'{share:.3f}' for share in mix['layers'])}, gamma {mix['gamma']:.3f}"
         for where, mix in mixes.items()
     ]
+
+
+def _elmo(model: str | None, device: str | None) -> "Elmo":
+    from elmo.embed.module import Elmo
+    from elmo.tasks.trained import choose_device
+
+    return Elmo.from_pretrained(model).to(choose_device(device)).eval()
 
 
 def _store(folder: Path | None) -> "LayerStore":
