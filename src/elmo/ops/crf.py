@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+SCALE_EVERY = 4  # steps; float64 has room for that many, and on a GPU every operation of a step counts
 TINY = 1e-300  # the least a float64 sum is taken for, so that its logarithm stays finite
 
 
@@ -54,7 +55,7 @@ def crf_log_partition(emissions: Tensor, lengths: Tensor, chain: Chain) -> Tenso
 
 
 class _LogPartition(torch.autograd.Function):
-    """The scaled recursions in float64: sums of probabilities, each step divided by its sum.
+    """The scaled recursions in float64: sums of probabilities, divided by their sum every few steps.
 
     The backward recursion is the forward one over the turned sequence with the transposed transitions, so both are one
     product of [2, N, K] with [2, K, K] a step. The gradient is then the marginals, for all steps at once.
@@ -77,13 +78,14 @@ class _LogPartition(torch.autograd.Function):
         weights = torch.stack([between, between.T])
         ends = torch.stack([start, end]).double().exp()  # [2, K]
         messages = x.new_empty(T, 2, N, K)
-        sums = x.new_empty(T, 2, N, 1)
+        sums = x.new_ones(T, 2, N, 1)
         message = both[:, :, 0] * ends[:, None]
-        for t in range(T):
+        for t, (own, place) in enumerate(zip(both.unbind(2), messages.unbind(0), strict=True)):
             if t:
-                message = torch.bmm(message, weights) * both[:, :, t]
-            torch.sum(message, dim=2, keepdim=True, out=sums[t])
-            message = torch.div(message, sums[t].clamp_min(TINY), out=messages[t])
+                message = torch.mul(torch.bmm(message, weights), own, out=place)
+            if t % SCALE_EVERY == 0:
+                torch.sum(message, dim=2, keepdim=True, out=sums[t])
+                message = torch.div(message, sums[t].clamp_min_(TINY), out=place)
         forward_messages = messages[:, 0].transpose(0, 1)  # [N, T, K]
         backward_messages = messages[:, 1].transpose(0, 1).gather(1, turned[:, :, None].expand(-1, -1, K))
         # What follows a step, without the step itself: the end, or what the next step's message says.
@@ -96,7 +98,7 @@ class _LogPartition(torch.autograd.Function):
         ctx.save_for_backward(marginals, forward_messages, backward_messages, total, between, lengths)
         ctx.dtypes = (dtype, transitions.dtype, start.dtype, end.dtype)
         last = (lengths - 1)[:, None]
-        scale = (sums[:, 0, :, 0].T.clamp_min(TINY).log() + top).masked_fill(~alive, 0.0).sum(1)  # [N]
+        scale = (sums[:, 0, :, 0].T.log() + top).masked_fill(~alive, 0.0).sum(1)  # [N]
         return (scale + total[:, :, 0].gather(1, last)[:, 0].clamp_min(TINY).log()).to(dtype)
 
     @staticmethod

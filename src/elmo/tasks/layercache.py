@@ -36,6 +36,8 @@ BAR_AFTER_SECONDS = 1.0
 # Sentences and positions of one run through the biLM; a GPU wants more at once.
 CPU_BATCH, CUDA_BATCH = (64, 4096), (512, 32768)
 
+TOKENS_AT_ONCE = 1 << 16  # copied from a file to the device
+
 Map = npt.NDArray[np.float16]
 
 
@@ -102,7 +104,11 @@ def _find_layers(
         path = config.folder / f"{name}{SUFFIX}"
         layers = _from_folder(elmo, texts, ragged, path, (tokens, L, D), most_bytes=config.disk)
         if needed <= room:
-            return CachedLayers(torch.from_numpy(np.array(layers)).to(device), device)
+            loaded = torch.empty(tokens, L, D, dtype=torch.float16, device=device)
+            for start in range(0, tokens, TOKENS_AT_ONCE):
+                piece = np.array(layers[start : start + TOKENS_AT_ONCE])
+                loaded[start : start + TOKENS_AT_ONCE] = torch.from_numpy(piece).to(device)
+            return CachedLayers(loaded, device)
         return CachedLayers(layers, device)
     if needed <= room:
         in_memory = torch.empty(tokens, L, D, dtype=torch.float16, device=device)

@@ -10,10 +10,12 @@ class SentenceLSTM(nn.Module):
 
     def __init__(self, input_dim: int, hidden: int, *, layers: int = 1, dropout: float = 0.0) -> None:
         super().__init__()
-        between = dropout if layers > 1 else 0.0
-        self.lstm = nn.LSTM(input_dim, hidden, layers, batch_first=True, bidirectional=True, dropout=between)
+        # One module a layer with our own dropout between them: cuDNN's has a random state that no seed resets.
+        sizes = [input_dim, *[2 * hidden] * (layers - 1)]
+        self.layers = nn.ModuleList(nn.LSTM(size, hidden, batch_first=True, bidirectional=True) for size in sizes)
+        self.dropout = nn.Dropout(dropout)
         self.output_dim = 2 * hidden
-        for name, parameter in self.lstm.named_parameters():
+        for name, parameter in self.named_parameters():
             if "weight_ih" in name:
                 nn.init.xavier_uniform_(parameter)
             elif "weight_hh" in name:
@@ -26,8 +28,11 @@ class SentenceLSTM(nn.Module):
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         """x: [N, T, D], lengths: [N] on the host, each at least 1 -> [N, T, 2H], zero past a length."""
         packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
-        output, _ = self.lstm(packed)
-        padded: Tensor = pad_packed_sequence(output, batch_first=True, total_length=x.shape[1])[0]
+        for n, layer in enumerate(self.layers):
+            if n:
+                packed = packed._replace(data=self.dropout(packed.data))
+            packed, _ = layer(packed)
+        padded: Tensor = pad_packed_sequence(packed, batch_first=True, total_length=x.shape[1])[0]
         return padded
 
 

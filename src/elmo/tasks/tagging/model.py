@@ -71,7 +71,8 @@ class Tagger(TaskModel):
         hidden = self.dropout(self.rnn(self.dropout(embedded.input), embedded.lengths))
         if embedded.output is not None:
             hidden = torch.cat([hidden, embedded.output.to(hidden.dtype)], dim=2)
-        scores: Tensor = self.emissions(hidden)  # [N, T, K]
+        with torch.autocast(hidden.device.type, enabled=False):  # scores of paths are sums of many: no rounding here
+            scores: Tensor = self.emissions(hidden.float())  # [N, T, K]
         return scores
 
     def _chain(self) -> Chain:
