@@ -53,6 +53,12 @@ def test_words_are_known_by_the_file_or_by_coming_twice() -> None:
     assert WordTable.collect(texts, VECTORS, most=0).rest == []
 
 
+def test_numbers_of_one_shape_share_a_vector() -> None:
+    table = WordTable.collect([["1996", "in", "in"], ["1997", "3.5"]], WordVectors(["2020"], np.ones((1, 2))), most=1)
+    assert table.known == ["0000", "in"]
+    assert [table.id_of(word) for word in ("1848", "184", "2020")] == [1, 0, 3]
+
+
 def test_the_vectors_of_a_file_are_taken_and_the_rest_does_not_learn() -> None:
     table = WordTable.collect([["The", "new", "new"]], VECTORS, most=10)
     embedding = WordEmbedding(known=len(table.known), rest=len(table.rest), dim=2, train=True)

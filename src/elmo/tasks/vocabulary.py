@@ -1,5 +1,6 @@
 """`WordTable`: the words a task model has a vector for, and which of them a spelling stands for."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -9,12 +10,19 @@ from elmo.tasks.wordvectors import WordVectors
 from elmo.text.writing import write_file
 
 UNKNOWN = 0
+_DIGIT = re.compile(r"\d")
+
+
+def spellings(word: str) -> list[str]:
+    """The ways in which a word is looked for."""
+    small = word.lower()
+    return [word, small, _DIGIT.sub("0", small)]
 
 
 class WordTable:
     """Ids of words: 0 is every unknown one, then the `known` (they learn), then the `rest` (from a file, fixed).
 
-    A word that is not there as it is written is looked for in small letters.
+    A word that is not there as it is written is looked for in small letters, and then with every digit as 0.
     """
 
     def __init__(self, known: Sequence[str], rest: Sequence[str] = ()) -> None:
@@ -28,8 +36,11 @@ class WordTable:
 
     def id_of(self, word: str) -> int:
         """The id of a word, 0 for one that is not known."""
-        found = self._ids.get(word)
-        return self._ids.get(word.lower(), UNKNOWN) if found is None else found
+        for spelling in spellings(word):
+            found = self._ids.get(spelling)
+            if found is not None:
+                return found
+        return UNKNOWN
 
     @classmethod
     def collect(cls, texts: Iterable[Sequence[str]], vectors: WordVectors | None, *, most: int) -> "WordTable":
@@ -39,9 +50,11 @@ class WordTable:
         teaches the vector of the unknown.
         """
         in_file = set() if vectors is None else set(vectors.words)
+        words = Counter(word for text in texts for word in text)
         counts: Counter[str] = Counter()
-        for text in texts:
-            counts.update(word if word in in_file else word.lower() for word in text)
+        for word, count in words.items():
+            ways = spellings(word)
+            counts[next((spelling for spelling in ways if spelling in in_file), ways[-1])] += count
         known = sorted(word for word, count in counts.items() if count > 1 or word in in_file)
         taken = set(known)
         rest = [] if vectors is None else [w for w in dict.fromkeys(vectors.words) if w not in taken][:most]
