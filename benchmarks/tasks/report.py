@@ -49,7 +49,7 @@ def table(results: Sequence[dict[str, Any]], task: str, *, command: str) -> str:
     for fraction in sorted({r["fraction"] for r in results}, reverse=True):
         lines += [f"## {100 * fraction:g} % of the training data", ""]
         lines += [
-            f"| model | seeds | dev {metric} | test {metric} | gain | relative error reduction | best epoch | s / epoch |",
+            f"| model | seeds | dev {metric} | test {metric} | gain | error reduction | best epoch | s an epoch |",
             "|---|---|---|---|---|---|---|---|",
         ]
         base = mean_of(results, "baseline", fraction, "test")

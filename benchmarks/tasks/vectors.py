@@ -9,6 +9,7 @@ import argparse
 from pathlib import Path
 
 from elmo.tasks.recipes import RECIPES, find_recipe
+from elmo.tasks.vocabulary import spellings
 from elmo.tasks.wordvectors import read_word_vectors, write_npz
 
 
@@ -25,7 +26,7 @@ def main(arguments: list[str] | None = None) -> None:
         for path in getattr(given, name):
             for example in task.read(path):
                 for text in example.texts:
-                    words.update(text, (word.lower() for word in text))
+                    words.update(way for word in set(text) for way in spellings(word))
     kept = read_word_vectors(given.vectors).only(words)
     write_npz(kept, given.output, dtype="float16")
     print(f"{len(kept.words):,} vectors of {len(words):,} words: {given.output.stat().st_size / 1e6:.1f} MB")
