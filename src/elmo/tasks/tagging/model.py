@@ -68,9 +68,10 @@ class Tagger(TaskModel):
 
     def _emissions(self, batch: Batch) -> Tensor:
         embedded = self.embedding(batch.texts[0])
-        hidden = self.dropout(self.rnn(self.dropout(embedded.input), embedded.lengths))
+        hidden = self.rnn(self.dropout(embedded.input), embedded.lengths)
         if embedded.output is not None:
             hidden = torch.cat([hidden, embedded.output.to(hidden.dtype)], dim=2)
+        hidden = self.dropout(hidden)
         with torch.autocast(hidden.device.type, enabled=False):  # scores of paths are sums of many: no rounding here
             scores: Tensor = self.emissions(hidden.float())  # [N, T, K]
         return scores
