@@ -6,7 +6,8 @@
 Every finished run is a line of results/ner.jsonl; the same command again makes only the missing ones, so it can be
 stopped at any time (`--minutes` does it). Then results/ner.md (the table beside the paper's) and the plots are made.
 `--fractions 0.01 0.1 1` gives the learning curves. `--set train.rate=0.002` changes an option of all arms alike.
-Several processes (`--jobs`) share a GPU: a task's steps are small and leave it idle. Layers of the frozen biLM are
+Several processes (`--jobs`) share a GPU, through NVIDIA's multi-process service where it can be started: a task's steps
+are small and leave it idle. Layers of the frozen biLM are
 computed once, kept in `--cache`, and copied to the device by each process.
 """
 
@@ -23,6 +24,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.tasks.mps import multi_process_service
 from benchmarks.tasks.report import read_results, write_report
 from elmo.tasks.recipes import RECIPES, find_recipe, parse_change
 
@@ -197,7 +199,9 @@ def make_all(jobs: list[Job], *, processes: int, deadline: float | None) -> Any:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     waiting = list(jobs)
     running: set[Future[dict[str, Any]]] = set()
-    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+    spawn = multiprocessing.get_context("spawn")
+    with multi_process_service() as served, ProcessPoolExecutor(processes, mp_context=spawn) as pool:
+        print(f"{processes} processes, {'with' if served else 'without'} the multi-process service", flush=True)
         while waiting or running:
             while waiting and len(running) < processes and not late():
                 running.add(pool.submit(train, waiting.pop(0)))
