@@ -9,7 +9,7 @@ from typing import Any
 from elmo.errors import ConfigError
 from elmo.model.fields import read_fields
 from elmo.tasks.classification.task import Classification, ClassificationConfig
-from elmo.tasks.options import ElmoConfig, EmbeddingConfig, WordsConfig
+from elmo.tasks.options import ElmoConfig, EmbeddingConfig
 from elmo.tasks.tagging.task import Tagging, TaggingConfig
 from elmo.tasks.task import Task
 from elmo.tasks.training import TrainConfig
@@ -67,9 +67,9 @@ RECIPES: dict[str, Recipe] = {
     "pos": _CHUNKS.changed({"task.chunks": False, "train.epochs": 20}),
     "classification": Recipe(
         task=ClassificationConfig(),
-        embedding=EmbeddingConfig(
-            elmo=ElmoConfig(dropout=0.0, mix_l2=0.001), words=WordsConfig(train=False), characters=None
-        ),
+        # The vectors learn, other than in AllenNLP's configuration: 100 dimensions know little of sentiment, and every
+        # word of the trees has a label to learn it from. [Tai et al. 2015: 49.7 fixed, 51.0 tuned]
+        embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.001), characters=None),
         train=TrainConfig(epochs=10, batch=128, rate=1e-3, patience=4),
     ),
 }
