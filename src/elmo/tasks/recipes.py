@@ -54,17 +54,17 @@ class Recipe:
 
 
 # Sizes and rates of the literature: Peters et al. 2018 (appendix) and AllenNLP's configurations of its models. ELMo has
-# no dropout of its own here, since the models' acts on all that they read. AllenNLP's lambda of 0.1 for names is beside a
-# loss summed over 64 sentences; beside a mean it is about 0.001.
+# no dropout of its own here, since the models' acts on all that they read. AllenNLP's lambda of 0.1 for names stands
+# beside a loss summed over 64 sentences; beside a mean it is about 0.001.
 _CHUNKS = Recipe(
     task=TaggingConfig(),
     embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.001)),
-    train=TrainConfig(epochs=30, batch=32, rate=1e-3, patience=10),
+    train=TrainConfig(epochs=20, batch=32, rate=1e-3, patience=10),
 )
 RECIPES: dict[str, Recipe] = {
     "ner": _CHUNKS,
-    "chunk": _CHUNKS.changed({"train.epochs": 20}),
-    "pos": _CHUNKS.changed({"task.chunks": False, "train.epochs": 20}),
+    "chunk": _CHUNKS,
+    "pos": _CHUNKS.changed({"task.chunks": False}),
     "classification": Recipe(
         task=ClassificationConfig(),
         # The vectors learn, other than in AllenNLP's configuration: 100 dimensions know little of sentiment, and every
