@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from tests.tasks.conftest import SAMPLES_OF_TASKS, small_recipe
@@ -17,6 +18,7 @@ from elmo.tasks import trainer as module
 from elmo.tasks.recipes import Recipe
 from elmo.tasks.trained import load_trained_task
 from elmo.tasks.trainer import TrainResult, train_task
+from elmo.tasks.wordvectors import WordVectors
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel
@@ -205,6 +207,9 @@ def test_a_baseline_needs_no_bilm(tmp_path: Path) -> None:
         ("embedding__words__dim", 7),
         ("embedding__words", None),
         ("embedding__characters", None),
+        ("embedding__characters__dim", 5),
+        ("embedding__characters__filters", 5),
+        ("embedding__characters__width", 2),
         ("task__model__dropout", 0.5),
         ("task__model__hidden", 7),
         ("task__model__layers", 2),
@@ -214,6 +219,51 @@ def test_every_option_changes_what_is_learned(name: str, value: Any, model: Load
     for run, changes in (("plain", {}), ("changed", {name: value})):
         train(tmp_path / run, model, small_recipe(SAMPLE, train__epochs=2, **changes))
     assert weights(tmp_path / "plain") != weights(tmp_path / "changed")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("task__subphrases", True),
+        ("task__model__hidden", 7),
+        ("task__model__embedding_dropout", 0.5),
+        ("task__model__encoder_dropout", 0.5),
+        ("task__model__integrator_dropout", 0.5),
+        ("task__model__maxout", (9,)),
+        ("task__model__maxout_pool", 2),
+        ("task__model__maxout_dropout", (0.5,)),
+    ],
+)
+def test_every_option_of_the_classifier_changes_what_is_learned(name: str, value: Any, tmp_path: Path) -> None:
+    sample = SAMPLES_OF_TASKS["classification"]
+    for run, changes in (("plain", {}), ("changed", {name: value})):
+        recipe = small_recipe(sample, train__epochs=1, embedding__elmo__where="none", **changes)
+        task = recipe.make_task()
+        examples, dev = task.read(str(sample.train)), task.read(str(sample.dev))
+        train_task("classification", recipe, examples, dev, tmp_path / run, device="cpu")
+    assert weights(tmp_path / "plain") != weights(tmp_path / "changed")
+
+
+def test_vectors_of_a_file_stay_where_they_shall_not_learn(tmp_path: Path) -> None:
+    vectors = WordVectors(
+        ["lisbon", "the", "rare", "unheard"], np.random.default_rng(0).normal(size=(4, 12)).astype(np.float32)
+    )
+    kept = {}
+    for learn in (True, False):
+        recipe = small_recipe(SAMPLE, train__epochs=2, embedding__elmo__where="none", embedding__words__train=learn,
+                              embedding__words__most=1)  # fmt: skip
+        trained = train(tmp_path / str(learn), None, recipe, vectors=vectors).trained
+        assert trained is not None
+        table, words = trained.embedding.table, trained.embedding.words
+        assert table is not None and words is not None  # noqa: PT018
+        assert table.rest == ["rare"]
+        kept[learn] = words(torch.tensor([table.id_of("Lisbon"), table.id_of("rare"), table.id_of("moved")]))
+        loaded = load_trained_task(tmp_path / str(learn), device="cpu")
+        assert torch.equal(loaded.embedding.words.rest, words.rest)
+    expected = torch.from_numpy(vectors.vectors).float()
+    assert torch.allclose(kept[False][0], expected[0])
+    assert not torch.allclose(kept[True][0], expected[0])
+    assert torch.allclose(kept[True][1], expected[2])
 
 
 def test_a_loss_that_is_no_number_ends_the_run_with_advice(
