@@ -6,8 +6,15 @@ from pathlib import Path
 import pytest
 from tests.apps.conftest import Command
 
+from elmo.apps.cli.task import Name
+from elmo.tasks.recipes import RECIPES
+
 SAMPLES = Path(__file__).parent.parent / "tasks" / "samples"
 SMALL = ["--set", "task.model.hidden=8", "--set", "embedding.words.dim=8", "--epochs", "2", "--device", "cpu"]
+
+
+def test_the_command_line_knows_every_task() -> None:
+    assert [name.value for name in Name] == list(RECIPES)
 
 
 def train_ner(command: Command, model: Path, run: Path, *options: object) -> None:

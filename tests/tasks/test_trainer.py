@@ -244,6 +244,13 @@ def test_every_option_of_the_classifier_changes_what_is_learned(name: str, value
     assert weights(tmp_path / "plain") != weights(tmp_path / "changed")
 
 
+def test_variational_dropout_is_another_dropout(model: LoadedModel, tmp_path: Path) -> None:
+    for variational in (True, False):
+        recipe = small_recipe(SAMPLE, train__epochs=1, task__model__variational=variational, **DROPOUT)
+        train(tmp_path / str(variational), model, recipe)
+    assert weights(tmp_path / "True") != weights(tmp_path / "False")
+
+
 def test_vectors_of_a_file_stay_where_they_shall_not_learn(tmp_path: Path) -> None:
     vectors = WordVectors(
         ["lisbon", "the", "rare", "unheard"], np.random.default_rng(0).normal(size=(4, 12)).astype(np.float32)

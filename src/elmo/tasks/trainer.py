@@ -256,7 +256,7 @@ class _Loop:
                 losses.append(trainer.step(rows, trainer.global_step(progress)))
                 progress.step_in_epoch += 1
                 bar.update()
-                if len(losses) % SHOW_LOSS_EVERY == 0:
+                if not bar.disable and len(losses) % SHOW_LOSS_EVERY == 0:
                     bar.set_postfix(loss=f"{float(losses[-1]):.3f}", refresh=False)
         progress.loss += _total(losses)
         return None

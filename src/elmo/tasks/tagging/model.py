@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from elmo.errors import ConfigError
 from elmo.ops.crf import Chain, crf_best_path, crf_loss
 from elmo.tasks.embedding import TaskEmbedding
-from elmo.tasks.rnn import SentenceLSTM
+from elmo.tasks.rnn import SentenceLSTM, make_dropout
 from elmo.tasks.task import Batch, TaskModel
 
 FORBIDDEN = -10_000.0  # its exponential is zero, and yet it can be subtracted
@@ -20,11 +20,12 @@ FORBIDDEN = -10_000.0  # its exponential is zero, and yet it can be subtracted
 
 @dataclass(frozen=True, kw_only=True)
 class TaggerConfig:
-    """The size of a tagger."""
+    """The size of a tagger. `variational`: dropout drops the same numbers of every token of a sentence."""
 
     hidden: int = 200
     layers: int = 2
     dropout: float = 0.5
+    variational: bool = False
 
     def __post_init__(self) -> None:
         if min(self.hidden, self.layers) < 1 or not 0 <= self.dropout < 1:
@@ -43,8 +44,14 @@ class Tagger(TaskModel):
         super().__init__()
         K = len(allowed) - 1
         self.embedding = embedding
-        self.dropout = nn.Dropout(config.dropout)
-        self.rnn = SentenceLSTM(embedding.input_dim, config.hidden, layers=config.layers, dropout=config.dropout)
+        self.dropout = make_dropout(config.dropout, variational=config.variational)
+        self.rnn = SentenceLSTM(
+            embedding.input_dim,
+            config.hidden,
+            layers=config.layers,
+            dropout=config.dropout,
+            variational=config.variational,
+        )
         self.emissions = nn.Linear(self.rnn.output_dim + embedding.output_dim, K)
         self.transitions = nn.Parameter(torch.zeros(K, K))
         self.start = nn.Parameter(torch.zeros(K))
