@@ -46,15 +46,18 @@ class SentenceLSTM(nn.Module):
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         """x: [N, T, D], lengths: [N] on the host, each at least 1 -> [N, T, 2H], zero past a length."""
-        packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
-        for n, layer in enumerate(self.layers):
-            if n and isinstance(self.dropout, SentenceDropout):
-                data = self.dropout.of_tokens(packed.data, _texts_of(packed, lengths), texts=len(lengths))
-                packed = packed._replace(data=data)
-            elif n:
-                packed = packed._replace(data=self.dropout(packed.data))
-            packed, _ = layer(packed)
-        padded: Tensor = pad_packed_sequence(packed, batch_first=True, total_length=x.shape[1])[0]
+        # Never in half precision: under bf16 autocast, PyTorch runs cuDNN's LSTMs in fp16, whose gradients may vanish, or
+        # leaves cuDNN for a slow path. In fp32 cuDNN uses TF32. [pytorch aten/src/ATen/cudnn/AutocastRNN.cpp]
+        with torch.autocast(x.device.type, enabled=False):
+            packed = pack_padded_sequence(x.float(), lengths, batch_first=True, enforce_sorted=False)
+            for n, layer in enumerate(self.layers):
+                if n and isinstance(self.dropout, SentenceDropout):
+                    data = self.dropout.of_tokens(packed.data, _texts_of(packed, lengths), texts=len(lengths))
+                    packed = packed._replace(data=data)
+                elif n:
+                    packed = packed._replace(data=self.dropout(packed.data))
+                packed, _ = layer(packed)
+            padded: Tensor = pad_packed_sequence(packed, batch_first=True, total_length=x.shape[1])[0]
         return padded
 
 
