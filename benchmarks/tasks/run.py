@@ -19,6 +19,7 @@ import shutil
 import sys
 import tempfile
 import time
+import traceback
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from functools import cache
 from pathlib import Path
@@ -182,6 +183,8 @@ def main(arguments: list[str] | None = None) -> None:
     alike = [r for r in read_results([results]) if r["changes"] == given.changes]
     write_report(alike, given.output, given.task, command=command)
     print((given.output / f"{given.task}.md").read_text("utf-8"))
+    if len(alike) < len(jobs):
+        print(f"{len(jobs) - len(alike)} runs are missing; the same command makes them", file=sys.stderr)
 
 
 def make_all(jobs: list[Job], *, processes: int, deadline: float | None) -> Any:
@@ -209,7 +212,10 @@ def make_all(jobs: list[Job], *, processes: int, deadline: float | None) -> Any:
                 return
             finished, running = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
-                yield future.result()
+                if future.exception() is None:
+                    yield future.result()
+                else:  # the other runs are worth having; this one is made when the command is given again
+                    print("".join(traceback.format_exception(future.exception())), file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":
