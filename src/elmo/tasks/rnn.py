@@ -46,8 +46,8 @@ class SentenceLSTM(nn.Module):
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         """x: [N, T, D], lengths: [N] on the host, each at least 1 -> [N, T, 2H], zero past a length."""
-        # Never in half precision: under bf16 autocast PyTorch runs cuDNN's LSTMs in fp16, where gradients may vanish, or
-        # leaves cuDNN for a slow path. In fp32 cuDNN uses TF32. [PyTorch, aten/src/ATen/cudnn/AutocastRNN.cpp]
+        # Never in half precision: under bf16 autocast PyTorch runs cuDNN's LSTMs in fp16, where gradients may vanish,
+        # or leaves cuDNN for a slow path. In fp32 cuDNN uses TF32. [PyTorch, aten/src/ATen/cudnn/AutocastRNN.cpp]
         with torch.autocast(x.device.type, enabled=False):
             packed = pack_padded_sequence(x.float(), lengths, batch_first=True, enforce_sorted=False)
             for n, layer in enumerate(self.layers):
