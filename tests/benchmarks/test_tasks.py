@@ -8,6 +8,7 @@ import pytest
 from benchmarks.tasks import layers, report, run, vectors
 from tests.tiny import make_bilm
 
+from elmo.tasks.recipes import find_recipe
 from elmo.tasks.wordvectors import read_word_vectors
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights.formats import write_model
@@ -49,6 +50,13 @@ def test_all_arms_and_seeds_are_run_and_told(model: Path, tmp_path: Path) -> Non
         "ner.jsonl", "ner.md", "ner-scores.png", "ner-mixes.png", "ner-fractions.png",
     }  # fmt: skip
     assert "*the paper: with ELMo*" in (tmp_path / "out" / "ner.md").read_text("utf-8")
+
+
+def test_less_data_has_more_epochs() -> None:
+    ner = find_recipe("ner").changed({"train.epochs": 20, "train.patience": 5})
+    assert run.longer(ner) == ner
+    tenth = run.longer(ner.changed({"train.fraction": 0.01})).train
+    assert (tenth.epochs, tenth.patience) == (200, 50)
 
 
 def test_only_missing_runs_are_made(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
