@@ -5,10 +5,10 @@
 
 Every finished run is a line of results/ner.jsonl; the same command again makes only the missing ones, so it can be
 stopped at any time (`--minutes` does it). Then results/ner.md (the table beside the paper's) and the plots are made.
-`--fractions 0.01 0.1 1` gives the learning curves (with more epochs for less data). `--set train.rate=0.002` changes an option of all arms alike.
-Several processes (`--jobs`) share a GPU, through NVIDIA's multi-process service where it can be started: a task's steps
-are small and leave it idle. Layers of the frozen biLM are
-computed once, kept in `--cache`, and copied to the device by each process.
+`--fractions 0.01 0.1 1` gives the learning curves, with more epochs for less data. `--set train.rate=0.002` changes an
+option of all arms alike. Several processes (`--jobs`) share a GPU, through NVIDIA's multi-process service where it can
+be started: a task's steps are small and leave it idle. Layers of the frozen biLM are computed once, kept in `--cache`,
+and copied to the device by each process.
 """
 
 import argparse
@@ -110,7 +110,7 @@ _PARTS = ("train", "dev", "test")
 
 
 def longer(recipe: Recipe) -> Recipe:
-    """More epochs for a fraction of the data, by the root of what is missing: a hundredth of the steps learns nothing."""
+    """More epochs for a fraction of the data, by the root of what is missing: a hundredth of the steps teaches little."""
     times = recipe.train.fraction**-0.5
     patience = recipe.train.patience
     return recipe.changed(
