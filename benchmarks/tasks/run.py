@@ -110,7 +110,7 @@ _PARTS = ("train", "dev", "test")
 
 
 def longer(recipe: Recipe) -> Recipe:
-    """More epochs for a fraction of the data, by the root of what is missing: a hundredth of the steps teaches little."""
+    """More epochs for a fraction of the data, by the root of what is missing: too few steps would teach little."""
     times = recipe.train.fraction**-0.5
     patience = recipe.train.patience
     return recipe.changed(
