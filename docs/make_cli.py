@@ -22,6 +22,11 @@ COMMANDS = [
     ["finetune"],
     ["perplexity"],
     ["score"],
+    ["task", "train"],
+    ["task", "evaluate"],
+    ["task", "predict"],
+    ["task", "wsd"],
+    ["task", "probe"],
 ]
 INTRODUCTION = """# Command line
 

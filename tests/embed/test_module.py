@@ -201,3 +201,16 @@ def test_words_met_in_inference_mode_are_known_outside_of_it(model_directory: Pa
     first = elmo([["two", "three"]]).representations[0]
     torch.testing.assert_close(first, make(model_directory).eval()([["two", "three"]]).representations[0])
     first.sum().backward()
+
+
+def test_the_top_layer_alone_is_what_encode_calls_top(model_directory: Path, embedder: Embedder) -> None:
+    elmo = make(model_directory, mixed_layers="top").eval()
+    (mixed,), _ = elmo(SENTENCES)
+    for row, expected in zip(mixed, embedder.encode(SENTENCES, layers="top"), strict=True):
+        np.testing.assert_allclose(row[: len(expected)].detach(), expected, rtol=0, atol=1e-5)
+    assert elmo.mixes[0].weights.shape == (1,)
+
+
+def test_an_unknown_choice_of_mixed_layers_is_named(model_directory: Path) -> None:
+    with pytest.raises(ConfigError, match="mixed_layers is 'bottom'"):
+        make(model_directory, mixed_layers="bottom")

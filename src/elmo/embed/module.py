@@ -1,6 +1,6 @@
 """`Elmo`: the biLM and its learned mixes as a module for task models (the paper's section 3.3).
 
-N sentences, T tokens, C characters in a row, D size of a vector.
+N sentences, T tokens, C characters in a row, D size of a vector, L layers that are mixed.
 """
 
 import json
@@ -36,8 +36,9 @@ class ElmoOutput(NamedTuple):
 class Elmo(nn.Module):
     """Tokens or character ids in, one contextual vector a token and mix out: `gamma * sum_j softmax(w)_j h_j`.
 
-    `mixes`: how many independent mixes come from the one run (2 for input and output of the task RNN). `dropout` acts
-    on each mix in training. `layer_norm`: False, "batch" (as the originals) or "token". `mix_l2` scales
+    `mixes`: how many independent mixes come from the one run (2 for input and output of the task RNN). `mixed_layers`:
+    "all" of them, or only the "top" one (which then has a gamma and nothing to mix). `dropout` acts on each mix in
+    training. `layer_norm`: False, "batch" (as the originals) or "token". `mix_l2` scales
     `mix_penalty()`. `train_bilm`: whether the biLM learns too. `keep_boundaries`: whether the vectors of the
     begin-sentence and the end-sentence token stay (T grows by 2). `state`: where each sentence starts, "settled" or
     "zero". `save_bilm=False` leaves a frozen biLM out of every `state_dict` that this module is part of.
@@ -48,6 +49,7 @@ class Elmo(nn.Module):
         model: LoadedModel,
         *,
         mixes: int = 1,
+        mixed_layers: Literal["all", "top"] = "all",
         dropout: float = 0.5,
         layer_norm: LayerNorm = False,
         mix_l2: float = 0.0,
@@ -59,12 +61,15 @@ class Elmo(nn.Module):
         super().__init__()
         if mixes < 1:
             raise ConfigError(f"mixes is {mixes}; at least one mix must come out")
+        if mixed_layers not in ("all", "top"):
+            raise ConfigError(f"mixed_layers is {mixed_layers!r}; it must be 'all' or 'top'")
         if state not in ("settled", "zero"):
             raise ConfigError(f"state is {state!r}; it must be 'settled' or 'zero'")
         if train_bilm and not save_bilm:
             raise ConfigError("save_bilm=False would lose the biLM that train_bilm=True trains; leave one of them out")
         self.options: dict[str, Any] = {
             "mixes": mixes,
+            "mixed_layers": mixed_layers,
             "dropout": dropout,
             "layer_norm": layer_norm,
             "mix_l2": mix_l2,
@@ -75,7 +80,8 @@ class Elmo(nn.Module):
         }
         self.model = model
         self.bilm = model.bilm.float().requires_grad_(train_bilm)
-        self.mixes = nn.ModuleList(ScalarMix(self.bilm.config.layer_count, layer_norm=layer_norm) for _ in range(mixes))
+        self.layer_count = self.bilm.config.layer_count if mixed_layers == "all" else 1
+        self.mixes = nn.ModuleList(ScalarMix(self.layer_count, layer_norm=layer_norm) for _ in range(mixes))
         self.dropout = nn.Dropout(dropout)
         self.mix_l2 = mix_l2
         self.train_bilm = train_bilm
@@ -128,7 +134,7 @@ class Elmo(nn.Module):
         return self.mix(layers, mask)
 
     def layers(self, sentences: Sequence[Sequence[str]] | Tensor) -> tuple[Tensor, Tensor]:
-        """The layers before mixing [L + 1, N, T, D] and the mask [N, T]: what a frozen biLM lets a trainer cache."""
+        """The layers to be mixed [L, N, T, D] and the mask [N, T]: what a frozen biLM lets a trainer cache."""
         boundaries = self.bilm.tokens(torch.from_numpy(self.model.boundary_rows()).to(self.device))
         tokens: Sequence[Sequence[str]]
         if isinstance(sentences, Tensor):
@@ -137,13 +143,14 @@ class Elmo(nn.Module):
             tokens, vectors = sentences, self._encode_words if self.train_bilm else self._cache.look_up
         start = self.bilm.settled_state if self.state == "settled" else self.bilm.zero_state
         stacked, lengths, _ = contextualize(self.bilm, vectors, boundaries, tokens, start(len(tokens)))
+        stacked = stacked[-self.layer_count :]  # all of them, or the top one
         if self.keep_boundaries:
             return stacked, _mask(lengths, stacked.shape[2]).to(self.device)
         inside = _mask(lengths - 2, stacked.shape[2] - 2).to(self.device)  # [N, T]
         return stacked[:, :, 1:-1] * inside[:, :, None], inside
 
     def mix(self, layers: Tensor, mask: Tensor) -> ElmoOutput:
-        """Mix layers [L + 1, N, T, D] into one tensor for each mix; zero where the mask is."""
+        """Mix layers [L, N, T, D] into one tensor for each mix; zero where the mask is."""
         alive = mask[:, :, None]
         return ElmoOutput([self.dropout(mix(layers, mask)) * alive for mix in self.mixes], mask)
 

@@ -9,7 +9,20 @@ from typing import Annotated
 
 import typer
 
-from elmo.apps.cli import convert, corpus, embed, finetune, info, neighbors, perplexity, pretrain, score, similar, vocab
+from elmo.apps.cli import (
+    convert,
+    corpus,
+    embed,
+    finetune,
+    info,
+    neighbors,
+    perplexity,
+    pretrain,
+    score,
+    similar,
+    task,
+    vocab,
+)
 from elmo.errors import ElmoError
 
 # Typer carries its own copy of click from 0.28 on; this is the base of its usage errors in every version.
@@ -35,6 +48,7 @@ app.command("perplexity")(perplexity.perplexity)
 app.command("score")(score.score)
 app.add_typer(corpus.app, name="corpus")
 app.add_typer(vocab.app, name="vocab")
+app.add_typer(task.app, name="task")
 
 
 @app.callback()

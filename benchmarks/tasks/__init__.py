@@ -1,0 +1,1 @@
+"""What ELMo adds to the tasks: runs with several seeds, tables beside the paper's, plots."""

@@ -1,0 +1,285 @@
+"""`elmo task train | evaluate | predict`: task models on the user's own files."""
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elmo.apps.cli import options
+from elmo.apps.cli.again import command_again
+
+if TYPE_CHECKING:
+    from elmo.embed.module import Elmo
+    from elmo.tasks.layercache import LayerStore
+
+app = typer.Typer(
+    help="Train, score and use task models: tagging, classification, word senses.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+class Name(StrEnum):
+    """The tasks that are trained."""
+
+    ner = "ner"
+    chunk = "chunk"
+    pos = "pos"
+    classification = "classification"
+
+
+class Where(StrEnum):
+    """Where ELMo is added."""
+
+    none = "none"
+    input = "input"
+    output = "output"
+    both = "both"
+
+
+class Layers(StrEnum):
+    """Which layers of the biLM."""
+
+    all = "all"
+    top = "top"
+
+
+Cache = Annotated[
+    Path | None, typer.Option("--cache", help="A folder that keeps the biLM's layers for other runs on the same texts.")
+]
+TaskModel = Annotated[Path, typer.Argument(help="A directory made by `elmo task train`.")]
+Bilm = Annotated[
+    str | None, typer.Option("--model", "-m", help="The biLM, if it is not where it was in training any more.")
+]
+
+
+@app.callback()
+def task() -> None:
+    """Train, score and use task models: tagging, classification, word senses."""
+
+
+@app.command("train")
+def train(
+    context: typer.Context,
+    name: Annotated[Name, typer.Argument(help="The task.")],
+    train_file: Annotated[str, typer.Option("--train", help="Examples to learn from.")],
+    dev_file: Annotated[str, typer.Option("--dev", help="Examples that say when to stop.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The run; the model comes in its folder `model`.")],
+    model: options.Model = None,
+    test_file: Annotated[str | None, typer.Option("--test", help="Examples to score the finished model on.")] = None,
+    vectors: Annotated[
+        Path | None, typer.Option("--vectors", help="Static word vectors: GloVe's text format, or .npz.")
+    ] = None,
+    where: Annotated[
+        Where | None, typer.Option("--elmo", help="Where ELMo is added; none without a model, input with one.")
+    ] = None,
+    layers: Annotated[Layers | None, typer.Option("--layers", help="All layers mixed, or the top one.")] = None,
+    label_column: Annotated[
+        int | None, typer.Option("--label-column", help="Of column files: from 1, or from -1 at the end.")
+    ] = None,
+    epochs: Annotated[int | None, typer.Option("--epochs", help="Passes over the examples, at most.")] = None,
+    batch: Annotated[int | None, typer.Option("--batch", help="Examples of a step.")] = None,
+    rate: Annotated[float | None, typer.Option("--rate", help="The learning rate.")] = None,
+    fraction: Annotated[float | None, typer.Option("--fraction", help="The share of the examples to use.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Of weights, order, dropout and fraction.")] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="A TOML file of options.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="One option, as task.model.hidden=100; may be given again.")
+    ] = None,
+    cache: Cache = None,
+    device: options.Device = None,
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", help="Minutes; then save and stop, to go on with --resume.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
+) -> None:
+    """Train a task model with ELMo, or without it as a baseline. Ctrl-C saves and stops; --resume goes on there.
+
+    Example: elmo task train ner --train train.txt --dev dev.txt --model my-model --vectors glove.txt -o run
+    """
+    from elmo.tasks.recipes import find_recipe, parse_change, read_changes
+    from elmo.tasks.trainer import train_task
+    from elmo.tasks.wordvectors import read_word_vectors
+    from elmo.weights.formats import read_model
+
+    changes: dict[str, Any] = {} if config is None else read_changes(config)
+    given = {
+        "embedding.elmo.where": None if where is None else where.value,
+        "embedding.elmo.layers": None if layers is None else layers.value,
+        "task.label_column": label_column,
+        "train.epochs": epochs,
+        "train.batch": batch,
+        "train.rate": rate,
+        "train.fraction": fraction,
+        "train.seed": seed,
+    }
+    changes |= {key: value for key, value in given.items() if value is not None}
+    if model is None:
+        changes.setdefault("embedding.elmo.where", "none")
+    changes |= dict(map(parse_change, settings or []))
+    recipe = find_recipe(name.value).changed(changes)
+    made = recipe.make_task()
+    store = _store(cache)
+    result = train_task(
+        name.value,
+        recipe,
+        made.read(train_file),
+        made.read(dev_file),
+        output,
+        bilm=read_model(model) if model is not None and recipe.embedding.elmo.where != "none" else None,
+        vectors=None if vectors is None else read_word_vectors(vectors),
+        resume=resume,
+        device=device,
+        store=store,
+        time_limit=None if time_limit is None else 60 * time_limit,
+    )
+    if result.trained is None:
+        typer.echo(f"{result.status} after {result.epochs} epochs; go on with: {command_again(context.obj)}")
+        return
+    typer.echo(f"{result.status} after {result.epochs} epochs; the best was epoch {result.best_epoch}")
+    typer.echo(f"dev: {score_line(result.scores)}")
+    if test_file is not None:
+        typer.echo(f"test: {score_line(result.trained.evaluate(made.read(test_file), store=store))}")
+    for line in mix_lines(result.trained.embedding.mix_weights()):
+        typer.echo(line)
+    typer.echo(f"the model is {result.run / 'model'}")
+
+
+@app.command("evaluate")
+def evaluate(
+    directory: TaskModel,
+    test: Annotated[str, typer.Argument(help="Examples with their answers.")],
+    model: Bilm = None,
+    cache: Cache = None,
+    device: options.Device = None,
+    as_json: Annotated[bool, typer.Option("--json", help="All scores as JSON.")] = False,
+) -> None:
+    """Score a trained task model on a file.
+
+    Example: elmo task evaluate run test.txt
+    """
+    from elmo.tasks.trained import load_trained_task
+
+    trained = load_trained_task(directory, bilm=model, device=device)
+    scores = trained.evaluate(trained.recipe.make_task().read(test), store=_store(cache))
+    typer.echo(json.dumps(scores) if as_json else score_line(scores))
+
+
+@app.command("predict")
+def predict(
+    directory: TaskModel,
+    source: Annotated[str, typer.Argument(help="A file like those of training, without answers if so wanted; or -.")],
+    output: Annotated[str, typer.Option("--output", "-o", help="The file to write; - for standard output.")] = "-",
+    text: Annotated[bool, typer.Option("--text", help="Lines are raw text, one sentence each.")] = False,
+    model: Bilm = None,
+    device: options.Device = None,
+    overwrite: options.Overwrite = False,
+) -> None:
+    """Answer with a trained task model: a tag for each token, or a label for each text.
+
+    Example: elmo task predict run sentences.txt --text -o tagged.txt
+    """
+    from elmo.tasks.trained import load_trained_task
+    from elmo.text.tokenizer import Tokenizer
+    from elmo.text.writing import write_file
+
+    if output != "-":
+        options.refuse_existing(Path(output), overwrite=overwrite)
+    trained = load_trained_task(directory, bilm=model, device=device)
+    made = trained.recipe.make_task()
+    elmo = trained.embedding.elmo
+    tokenizer = (Tokenizer() if elmo is None else elmo.model.tokenizer) if text else None
+    examples = made.read_questions(source, tokenizer)
+    lines = "".join(f"{line}\n" for line in made.write(examples, trained.predict(examples)))
+    if output == "-":
+        typer.echo(lines, nl=False)
+    else:
+        write_file(output, lines.encode("utf-8"))
+
+
+@app.command("wsd")
+def wsd(
+    train_file: Annotated[
+        Path, typer.Option("--train", help="NAME.data.xml, its NAME.gold.key.txt beside it: SemCor.")
+    ],
+    tests: Annotated[list[Path], typer.Argument(help="Test sets, in the same format.")],
+    index_sense: Annotated[Path, typer.Option("--index-sense", help="WordNet's index.sense, for the first senses.")],
+    model: options.Model = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="A folder for the answers.")] = None,
+    device: options.Device = None,
+) -> None:
+    """Tell word senses apart by the nearest sense average, for each layer; nothing is trained.
+
+    Example: elmo task wsd --train semcor.data.xml --index-sense index.sense --model my-model senseval2.data.xml
+    """
+    from elmo.tasks.senses.evaluate import evaluate_senses
+
+    found = evaluate_senses(_elmo(model, device), train_file, tests, index_sense, output=output)
+    layers = "  ".join(f"layer {n}" for n in range(len(found[0].layers)))
+    typer.echo(f"{'F1':20}  instances  first sense  {layers}     mean")
+    for scores in found:
+        numbers = "  ".join(f"{value:7.2f}" for value in [*scores.layers, scores.mean])
+        typer.echo(f"{scores.name:20}  {scores.instances:9,}  {scores.first:11.2f}  {numbers}")
+
+
+@app.command("probe")
+def probe(
+    train_file: Annotated[str, typer.Option("--train", help="A column file or CoNLL-U, to learn from.")],
+    dev_file: Annotated[str, typer.Option("--dev", help="The same, to choose the best epoch by.")],
+    test_file: Annotated[str | None, typer.Option("--test", help="The same, to score on.")] = None,
+    model: options.Model = None,
+    label_column: Annotated[
+        int | None, typer.Option("--label-column", help="From 1, or from -1 at the end; XPOS of CoNLL-U.")
+    ] = None,
+    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Passes over the tokens.")] = 20,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the order of the tokens.")] = 1,
+    cache: Cache = None,
+    device: options.Device = None,
+) -> None:
+    """Train a linear classifier of tags on each layer alone: what does the layer know?
+
+    Example: elmo task probe --train train.conllu --dev dev.conllu --test test.conllu --model my-model
+    """
+    from elmo.tasks.probe.linear import ProbeConfig, probe_layers
+    from elmo.tasks.tagging.task import Tagging, TaggingConfig
+
+    reader = Tagging(TaggingConfig(chunks=False, label_column=label_column))
+    result = probe_layers(
+        _elmo(model, device),
+        reader.read(train_file),
+        reader.read(dev_file),
+        None if test_file is None else reader.read(test_file),
+        config=ProbeConfig(epochs=epochs, seed=seed),
+        store=_store(cache),
+    )
+    for layer, accuracy in enumerate(result.dev):
+        test = "" if result.test is None else f", test {result.test[layer]:.2f}"
+        typer.echo(f"layer {layer}: dev accuracy {accuracy:.2f}{test}")
+
+
+def score_line(scores: dict[str, float]) -> str:
+    """Scores in one line, in per cent."""
+    return ", ".join(f"{name} {value:.2f}" for name, value in scores.items())
+
+
+def mix_lines(mixes: dict[str, Any]) -> list[str]:
+    """What each mix has learned."""
+    return [
+        f"mix at the {where}: layers {' '.join(f'{share:.3f}' for share in mix['layers'])}, gamma {mix['gamma']:.3f}"
+        for where, mix in mixes.items()
+    ]
+
+
+def _elmo(model: str | None, device: str | None) -> "Elmo":
+    from elmo.embed.module import Elmo
+    from elmo.tasks.trained import choose_device
+
+    return Elmo.from_pretrained(model).to(choose_device(device)).eval()
+
+
+def _store(folder: Path | None) -> "LayerStore":
+    from elmo.tasks.layercache import CacheConfig, LayerStore
+
+    return LayerStore(CacheConfig(folder=folder))

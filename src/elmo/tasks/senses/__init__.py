@@ -1,0 +1,1 @@
+"""Word senses: the nearest average vector among the senses that a training corpus shows."""

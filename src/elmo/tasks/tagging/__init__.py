@@ -1,0 +1,1 @@
+"""Tagging: names, chunks, parts of speech; anything with one label a token."""

@@ -1,0 +1,120 @@
+"""The tagging tasks: chunks scored by F1 (names, phrases), or plain labels scored by accuracy (parts of speech)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from elmo.errors import ConfigError, InputError
+from elmo.tasks.embedding import TaskEmbedding
+from elmo.tasks.examples import Example
+from elmo.tasks.tagging.columns import column, is_conllu, read_sentences
+from elmo.tasks.tagging.model import Tagger, TaggerConfig
+from elmo.tasks.tagging.spans import chunk_scores, find_spans, is_tag, may_follow, write_iob2, write_iobes
+from elmo.tasks.task import Scores, Task
+from elmo.text.files import read_lines
+from elmo.text.tokenizer import Tokenizer
+
+# Of CoNLL-U: the word form, and the tag of the language's own tag set (XPOS).
+CONLLU_TOKEN, CONLLU_LABEL = 2, 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaggingConfig:
+    """A tagging task. `chunks`: labels mark chunks (B-, I-, ...). Columns count from 1, or from -1 at the end.
+
+    Columns that are None are the usual ones: of CoNLL-U form and XPOS, else the first and the last.
+    """
+
+    kind: Literal["tagging"] = "tagging"
+    chunks: bool = True
+    token_column: int | None = None
+    label_column: int | None = None
+    model: TaggerConfig = field(default_factory=TaggerConfig)
+
+    def __post_init__(self) -> None:
+        if self.token_column == 0 or self.label_column == 0:
+            raise ConfigError("a column is 0; columns count from 1, or from -1 at the end")
+
+
+class Tagging(Task):
+    """One label a token. Answers are tuples of tags, chunks in IOB2 whatever the file had."""
+
+    def __init__(self, config: TaggingConfig) -> None:
+        self.config = config
+        self.metric = "f1" if config.chunks else "accuracy"
+
+    def read(self, path: str) -> list[Example]:
+        """The sentences of a column file."""
+        token, label = self._columns(path)
+        examples = []
+        for rows in read_sentences(path):
+            words = tuple(column(row, token, path=path, what="token") for row in rows)
+            tags = tuple(column(row, label, path=path, what="label") for row in rows)
+            for row, tag in zip(rows, tags, strict=True):
+                if self.config.chunks and not is_tag(tag):
+                    raise InputError(
+                        f"{path}: line {row.line} has the label {tag!r}; O or B-, I-, E-, S- with a name is wanted. "
+                        "Is it the right column? Labels that mark no chunks are a task of their own (pos)"
+                    )
+            if self.config.chunks:
+                tags = write_iob2(find_spans(tags), len(tags))
+            examples.append(Example((words,), tags, f"{path}: line {rows[0].line}"))
+        if not examples:
+            raise InputError(f"{path}: has no sentences")
+        return examples
+
+    def read_questions(self, path: str, tokenizer: Tokenizer | None) -> list[Example]:
+        """Tokens of a column file, or lines of raw text."""
+        if tokenizer is not None:
+            lines = ((number, tuple(tokenizer.tokenize(line).words)) for number, line in read_lines(path))
+            return [Example((words,), None, f"{path}: line {number}") for number, words in lines if words]
+        token, _ = self._columns(path)
+        return [
+            Example(
+                (tuple(column(row, token, path=path, what="token") for row in rows),),
+                None,
+                f"{path}: line {rows[0].line}",
+            )
+            for rows in read_sentences(path)
+        ]
+
+    def find_labels(self, examples: Sequence[Example]) -> list[str]:
+        """The tags of the training data, in the scheme that the CRF learns (IOBES)."""
+        return sorted({tag for example in examples for tag in self._learned(example.answer)})
+
+    def encode(self, example: Example, ids: Mapping[str, int]) -> list[int]:
+        """Ids of the tags of a sentence."""
+        return [ids[tag] for tag in self._learned(example.answer)]
+
+    def decode(self, answer: Sequence[int], labels: Sequence[str]) -> tuple[str, ...]:
+        """Tags of a sentence."""
+        tags = tuple(labels[n] for n in answer)
+        return write_iob2(find_spans(tags), len(tags)) if self.config.chunks else tags
+
+    def build(self, embedding: TaskEmbedding, labels: Sequence[str]) -> Tagger:
+        """A new tagger; chunk tags that break the scheme are ruled out."""
+        edged = [*labels, None]
+        allowed = [[not self.config.chunks or may_follow(before, after) for after in edged] for before in edged]
+        return Tagger(embedding, self.config.model, allowed=allowed)
+
+    def score(self, examples: Sequence[Example], answers: Sequence[Any]) -> Scores:
+        """conlleval's F1, or the share of tokens with the right label."""
+        gold = [example.answer for example in examples]
+        if self.config.chunks:
+            return chunk_scores(gold, answers)
+        pairs = [pair for wanted, given in zip(gold, answers, strict=True) for pair in zip(wanted, given, strict=True)]
+        return {"accuracy": 100 * sum(a == b for a, b in pairs) / max(1, len(pairs))}
+
+    def write(self, examples: Sequence[Example], answers: Sequence[Any]) -> Iterator[str]:
+        """`token<TAB>tag` lines with a blank line after each sentence."""
+        for example, tags in zip(examples, answers, strict=True):
+            for word, tag in zip(example.texts[0], tags, strict=True):
+                yield f"{word}\t{tag}"
+            yield ""
+
+    def _learned(self, tags: Sequence[str]) -> Sequence[str]:
+        return write_iobes(find_spans(tags), len(tags)) if self.config.chunks else tags
+
+    def _columns(self, path: str) -> tuple[int, int]:
+        usual = (CONLLU_TOKEN, CONLLU_LABEL) if is_conllu(path) else (1, -1)
+        return self.config.token_column or usual[0], self.config.label_column or usual[1]

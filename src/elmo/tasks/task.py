@@ -1,0 +1,80 @@
+"""What a task is to the trainer: `Task` reads, builds, scores and writes; `TaskModel` has a loss and gives answers."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
+
+from elmo.tasks.embedding import TaskEmbedding
+from elmo.tasks.examples import Example
+from elmo.tasks.texts import TextBatch
+from elmo.text.tokenizer import Tokenizer
+
+Scores = dict[str, float]  # in per cent
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some examples: for each of their texts a batch, and what is to be learned [N, M] with its mask."""
+
+    texts: tuple[TextBatch, ...]
+    targets: Tensor | None = None
+    target_mask: Tensor | None = None
+
+
+class TaskModel(nn.Module, ABC):
+    """A network over an embedding that it is given."""
+
+    embedding: TaskEmbedding
+
+    @abstractmethod
+    def loss(self, batch: Batch) -> Tensor:
+        """The mean loss of the examples, without the penalty of the mixes."""
+
+    @abstractmethod
+    def answers(self, batch: Batch) -> list[list[int]]:
+        """The answer to each example as label ids."""
+
+
+class Task(ABC):
+    """A kind of task with its options. It has no state: labels are found by `find_labels` and handed back to it."""
+
+    metric: str  # the score that decides which weights are best; higher is better
+
+    @abstractmethod
+    def read(self, path: str) -> list[Example]:
+        """Examples with their answers; what is malformed fails with file and line."""
+
+    @abstractmethod
+    def read_questions(self, path: str, tokenizer: Tokenizer | None) -> list[Example]:
+        """Examples to be answered: files without answers are fine. `tokenizer`: lines are raw text."""
+
+    def training_examples(self, examples: Sequence[Example]) -> list[Example]:
+        """What training sees of the examples."""
+        return list(examples)
+
+    @abstractmethod
+    def find_labels(self, examples: Sequence[Example]) -> list[str]:
+        """The labels that training examples have, in a fixed order."""
+
+    @abstractmethod
+    def encode(self, example: Example, ids: Mapping[str, int]) -> list[int]:
+        """The answer of a training example as ids of labels."""
+
+    @abstractmethod
+    def decode(self, answer: Sequence[int], labels: Sequence[str]) -> Any:
+        """The ids that a model gives as an answer like those of the examples."""
+
+    @abstractmethod
+    def build(self, embedding: TaskEmbedding, labels: Sequence[str]) -> TaskModel:
+        """A new model."""
+
+    @abstractmethod
+    def score(self, examples: Sequence[Example], answers: Sequence[Any]) -> Scores:
+        """How good answers are; `metric` is among the scores."""
+
+    @abstractmethod
+    def write(self, examples: Sequence[Example], answers: Sequence[Any]) -> Iterator[str]:
+        """Lines of output."""

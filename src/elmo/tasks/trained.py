@@ -1,0 +1,199 @@
+"""`TrainedTask`: a task model with all it needs to answer, and the directory it is kept in.
+
+The directory has task.json (recipe, labels, scores, mixes, which biLM), model.safetensors (what was learned), words.txt
+and, for word vectors that did not learn, vectors.safetensors. A frozen biLM is not in it but named by its hash.
+"""
+
+import dataclasses
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from elmo.errors import WeightsError
+from elmo.tasks.batching import ordered_batches
+from elmo.tasks.dataset import Dataset, autocast
+from elmo.tasks.embedding import TaskEmbedding
+from elmo.tasks.examples import Example
+from elmo.tasks.layercache import LayerStore
+from elmo.tasks.recipes import Recipe
+from elmo.tasks.task import Scores, TaskModel
+from elmo.tasks.vocabulary import WordTable
+from elmo.weights.atomic import atomic_directory
+from elmo.weights.formats import read_model
+from elmo.weights.loaded import LoadedModel
+from elmo.weights.plainfiles import read_json
+from elmo.weights.tensorfile import read_tensors, write_tensors
+
+logger = logging.getLogger(__name__)
+
+FORMAT, FORMAT_VERSION = "elmo-task", 1
+TASK, WEIGHTS, WORDS, VECTORS = "task.json", "model.safetensors", "words.txt", "vectors.safetensors"
+MODEL = "model"  # the folder of a run that holds the finished model
+ANSWER_BATCH = 256
+
+
+@dataclass(frozen=True, kw_only=True)
+class BiLMReference:
+    """Which biLM a task model was trained with: the hash of its numbers, and where it was."""
+
+    sha256: str
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainedTask:
+    """A task model ready to answer."""
+
+    name: str
+    recipe: Recipe
+    labels: list[str]
+    model: TaskModel
+    bilm: BiLMReference | None = None
+    facts: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # scores, mixes: for whoever reads task.json
+
+    @property
+    def embedding(self) -> TaskEmbedding:
+        """The vectors of the tokens."""
+        return self.model.embedding
+
+    def predict(self, examples: Sequence[Example], *, store: LayerStore | None = None) -> list[Any]:
+        """The answer to each example, in order."""
+        if not examples:
+            return []
+        return self.answer(Dataset(self.recipe.make_task(), examples, self.embedding, store=store))
+
+    def evaluate(self, examples: Sequence[Example], *, store: LayerStore | None = None) -> Scores:
+        """How good the answers are."""
+        return self.recipe.make_task().score(examples, self.predict(examples, store=store))
+
+    @torch.no_grad()
+    def answer(self, data: Dataset, *, bf16: bool = False) -> list[Any]:
+        """The answers to the examples of a data set, in order."""
+        task = self.recipe.make_task()
+        answers: list[Any] = [None] * len(data)
+        was_training = self.model.training
+        self.model.eval()
+        for rows in ordered_batches(data.lengths, batch=ANSWER_BATCH):
+            with autocast(self.embedding.device, bf16=bf16):
+                found = self.model.answers(data.batch(rows))
+            for n, ids in zip(rows.tolist(), found, strict=True):
+                answers[n] = task.decode(ids, self.labels)
+        self.model.train(was_training)
+        return answers
+
+    def save(self, directory: Path, *, overwrite: bool = False) -> None:
+        """Write the directory, whole or not at all."""
+        embedding = self.embedding
+        table, words = embedding.table, embedding.words
+        with atomic_directory(directory, overwrite=overwrite, replaceable=is_trained_task) as folder:
+            write_tensors(folder / WEIGHTS, {name: t.cpu() for name, t in self.model.state_dict().items()})
+            if table is not None and words is not None:
+                table.write(folder / WORDS)
+                if table.rest:
+                    write_tensors(folder / VECTORS, {"rest": words.rest.cpu()})
+            values = {
+                "format": FORMAT,
+                "format_version": FORMAT_VERSION,
+                "task": self.name,
+                "labels": self.labels,
+                "words": None
+                if table is None or words is None
+                else {"known": len(table.known), "rest": len(table.rest), "dim": words.weight.shape[1]},
+                "bilm": None if self.bilm is None else dataclasses.asdict(self.bilm),
+                "recipe": self.recipe.to_dict(),
+                **self.facts,
+            }
+            (folder / TASK).write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def build_model(
+    recipe: Recipe, labels: Sequence[str], *, table: WordTable | None, word_dim: int, bilm: LoadedModel | None
+) -> TaskModel:
+    """A new model as a recipe has it, on the CPU."""
+    embedding = TaskEmbedding(recipe.embedding, table=table, word_dim=word_dim, model=bilm)
+    return recipe.make_task().build(embedding, labels)
+
+
+def is_trained_task(path: Path) -> bool:
+    """Whether a directory is a task model in this format, of any version."""
+    try:
+        return _read_task(path).get("format") == FORMAT
+    except WeightsError:
+        return False
+
+
+def find_trained_task(path: Path) -> Path:
+    """The directory of a task model: the path itself, or the model in a run's folder."""
+    for folder in (path, path / MODEL):
+        if (folder / TASK).is_file():
+            return folder
+    raise WeightsError(f"{path}: is not a trained task; wanted is a directory that `elmo task train` has finished")
+
+
+def load_trained_task(
+    path: str | Path, *, bilm: str | Path | None = None, device: str | torch.device | None = None
+) -> TrainedTask:
+    """Read a task model. `bilm` says where its biLM is, if not where it was in training."""
+    folder = find_trained_task(Path(path))
+    values = _read_task(folder)
+    if values.get("format") != FORMAT or values.get("format_version") != FORMAT_VERSION:
+        raise WeightsError(
+            f"{folder / TASK}: has format {values.get('format')!r} version {values.get('format_version')!r}, but "
+            f"{FORMAT!r} version {FORMAT_VERSION} is wanted; update with `pip install --upgrade elmo-embeddings`"
+        )
+    try:
+        recipe = Recipe.from_dict(values["recipe"], where=f"{folder / TASK}: recipe")
+        labels = [str(label) for label in values["labels"]]
+        reference = None if values["bilm"] is None else BiLMReference(**values["bilm"])
+        words = values["words"]
+        table = None
+        if words is not None:
+            table = WordTable.read(folder / WORDS, known=int(words["known"]), rest=int(words["rest"]))
+    except (KeyError, TypeError, ValueError, OSError) as error:
+        raise WeightsError(f"{folder}: is damaged ({type(error).__name__}: {error})") from None
+    loaded = None if reference is None else _find_bilm(reference, bilm, folder=folder)
+    model = build_model(recipe, labels, table=table, word_dim=0 if words is None else int(words["dim"]), bilm=loaded)
+    state = model.state_dict()
+    model.load_state_dict(read_tensors(folder / WEIGHTS, {name: tuple(t.shape) for name, t in state.items()}))
+    embedding = model.embedding
+    if table is not None and table.rest and embedding.words is not None:
+        rest = embedding.words.rest
+        rest.copy_(read_tensors(folder / VECTORS, {"rest": tuple(rest.shape)})["rest"])
+    model.to(choose_device(device)).eval().requires_grad_(False)
+    return TrainedTask(name=str(values["task"]), recipe=recipe, labels=labels, model=model, bilm=reference)
+
+
+def choose_device(device: str | torch.device | None) -> torch.device:
+    """The one asked for, or a GPU if there is one."""
+    return torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+
+
+def _find_bilm(reference: BiLMReference, given: str | Path | None, *, folder: Path) -> LoadedModel:
+    source = str(given or reference.source)
+    needed = f"{folder}: needs the biLM with the hash {reference.sha256[:16]}..., in training {reference.source}"
+    try:
+        loaded = read_model(source)
+    except WeightsError as error:
+        raise WeightsError(
+            f"{needed}; it cannot be read there ({error}). Get that model and say where it is with --model"
+        ) from None
+    if loaded.sha256 != reference.sha256:
+        raise WeightsError(
+            f"{needed}; {source} has the hash {loaded.sha256[:16]}... Say with --model where the right one is"
+        )
+    return loaded
+
+
+def _read_task(folder: Path) -> dict[str, Any]:
+    return read_json(folder / TASK)
+
+
+def clone_state(model: TaskModel) -> dict[str, Tensor]:
+    """The learned numbers as they are now."""
+    return {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}

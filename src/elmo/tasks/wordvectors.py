@@ -1,0 +1,86 @@
+"""Static word vectors from files: GloVe's text format (also .gz, .xz, .zst; word2vec's first line) and .npz."""
+
+import hashlib
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from elmo.errors import InputError
+from elmo.text.files import read_lines
+
+
+@dataclass(frozen=True)
+class WordVectors:
+    """Words, most frequent first, and their vectors [V, D]."""
+
+    words: list[str]
+    vectors: npt.NDArray[np.float32]
+
+    @property
+    def dim(self) -> int:
+        """Size of a vector."""
+        return int(self.vectors.shape[1])
+
+    def sha256(self) -> str:
+        """A hash of words and numbers."""
+        digest = hashlib.sha256("\n".join(self.words).encode("utf-8", "surrogatepass"))
+        digest.update(np.ascontiguousarray(self.vectors, dtype="<f4").data)
+        return digest.hexdigest()
+
+    def only(self, wanted: set[str]) -> "WordVectors":
+        """Those of some words, in the same order: a small file for a known set of texts."""
+        kept = [n for n, word in enumerate(self.words) if word in wanted]
+        return WordVectors([self.words[n] for n in kept], self.vectors[kept])
+
+
+def read_word_vectors(path: str | Path) -> WordVectors:
+    """Read a file of vectors; `.npz` has arrays `words` and `vectors`, all else is text."""
+    name = str(path)
+    found = _read_npz(name) if name.endswith(".npz") else _read_text(name)
+    if not found.words:
+        raise InputError(f"{name}: has no vectors")
+    return found
+
+
+def write_npz(vectors: WordVectors, path: Path, *, dtype: str = "float32") -> None:
+    """Write what `read_word_vectors` reads back."""
+    np.savez(path, words=np.array(vectors.words), vectors=vectors.vectors.astype(dtype))
+
+
+def _read_npz(name: str) -> WordVectors:
+    try:
+        with np.load(name, allow_pickle=False) as file:
+            words, vectors = file["words"], file["vectors"]
+    except KeyError as error:
+        raise InputError(f"{name}: {error.args[0]}; arrays `words` [V] and `vectors` [V, D] are wanted") from None
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise InputError(f"{name}: cannot be read as .npz ({error})") from None
+    if vectors.ndim != 2 or words.shape != vectors.shape[:1] or words.dtype.kind != "U":
+        raise InputError(
+            f"{name}: words are {words.dtype} {list(words.shape)} and vectors {list(vectors.shape)}; "
+            "text [V] and numbers [V, D] are wanted"
+        )
+    return WordVectors(words.tolist(), vectors.astype(np.float32))
+
+
+def _read_text(name: str) -> WordVectors:
+    words: list[str] = []
+    rows: list[npt.NDArray[np.float32]] = []
+    for number, line in read_lines(name):
+        word, _, numbers = line.rstrip().partition(" ")
+        if number == 1 and numbers.isdigit() and word.isdigit():
+            continue  # word2vec's text format says here how many vectors of which size follow
+        if not line.strip():
+            continue
+        try:
+            row = np.array(numbers.split(" "), dtype=np.float32)
+        except ValueError:
+            raise InputError(f"{name}: line {number} is not a word and numbers: {line[:40]!r}") from None
+        if rows and len(row) != len(rows[0]):
+            raise InputError(f"{name}: line {number} has {len(row)} numbers, but the first has {len(rows[0])}")
+        words.append(word)
+        rows.append(row)
+    return WordVectors(words, np.stack(rows) if rows else np.zeros((0, 0), np.float32))

@@ -1,0 +1,124 @@
+"""The task benchmarks run as their commands say, go on where they were stopped, and count gains rightly."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks.tasks import layers, report, run, vectors
+from tests.tiny import make_bilm
+
+from elmo.tasks.recipes import find_recipe
+from elmo.tasks.wordvectors import read_word_vectors
+from elmo.text.tokenizer import Tokenizer
+from elmo.weights.formats import write_model
+from elmo.weights.loaded import LoadedModel
+
+SAMPLES = Path(__file__).parent.parent / "tasks" / "samples"
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    write_model(LoadedModel(bilm=make_bilm(), tokenizer=Tokenizer()), tmp_path / "bilm")
+    return tmp_path / "bilm"
+
+
+def command(task: str, train: str, dev: str, model: Path, tmp_path: Path, *more: str) -> list[str]:
+    options = [
+        "--model",
+        str(model),
+        "-o",
+        str(tmp_path / "out"),
+        "--cache",
+        str(tmp_path / "cache"),
+        "--device",
+        "cpu",
+    ]
+    small = ["--set", "train.epochs=1", "--set", "task.model.hidden=6", "--set", "embedding.words.dim=6"]
+    files = ["--train", str(SAMPLES / train), "--dev", str(SAMPLES / dev), "--test", str(SAMPLES / dev)]
+    return [task, *files, *options, *small, *more]
+
+
+def test_all_arms_and_seeds_are_run_and_told(model: Path, tmp_path: Path) -> None:
+    run.main(command("ner", "ner-train.txt", "ner-dev.txt", model, tmp_path, "--seeds", "2", "--fractions", "0.5", "1"))
+    results = report.read_results([tmp_path / "out" / "ner.jsonl"])
+    assert {(r["arm"], r["seed"], r["fraction"]) for r in results} == {
+        (arm, seed, fraction) for arm in run.ARMS for seed in (1, 2) for fraction in (0.5, 1.0)
+    }
+    assert [len(r["mixes"]) for r in results if r["fraction"] == 1.0 and r["seed"] == 1] == [0, 1, 2, 1]
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {
+        "ner.jsonl", "ner.md", "ner-scores.png", "ner-mixes.png", "ner-fractions.png",
+    }  # fmt: skip
+    assert "*the paper: with ELMo*" in (tmp_path / "out" / "ner.md").read_text("utf-8")
+
+
+def test_less_data_has_more_epochs() -> None:
+    ner = find_recipe("ner").changed({"train.epochs": 20, "train.patience": 5})
+    assert run.longer(ner) == ner
+    tenth = run.longer(ner.changed({"train.fraction": 0.01})).train
+    assert (tenth.epochs, tenth.patience) == (200, 50)
+
+
+def test_only_missing_runs_are_made(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = command("ner", "ner-train.txt", "ner-dev.txt", model, tmp_path, "--seeds", "1", "--arms", "baseline")
+    run.main([*arguments, "--minutes", "0"])
+    assert report.read_results([tmp_path / "out" / "ner.jsonl"]) == []
+    run.main(arguments)
+    monkeypatch.setattr(run, "train", lambda _: pytest.fail("made again"))
+    run.main(arguments)
+
+
+def test_several_processes_give_the_scores_of_one(model: Path, tmp_path: Path) -> None:
+    arguments = command(
+        "classification",
+        "reviews-train.tsv",
+        "reviews-dev.tsv",
+        model,
+        tmp_path,
+        "--seeds",
+        "1",
+        "--arms",
+        "input",
+        "top",
+    )
+    run.main(arguments)
+    one = report.read_results([tmp_path / "out" / "classification.jsonl"])
+    (tmp_path / "out" / "classification.jsonl").unlink()
+    run.main([*arguments, "--jobs", "2"])
+    two = report.read_results([tmp_path / "out" / "classification.jsonl"])
+    strip = ("arm", "seed", "dev", "test", "mixes", "best_epoch")
+    assert sorted([r[k] for k in strip] for r in one) == sorted([r[k] for k in strip] for r in two)
+
+
+def test_gains_and_error_reductions_are_counted_from_the_means() -> None:
+    results = [
+        {"arm": arm, "seed": seed, "fraction": 1.0, "metric": "f1", "dev": {"f1": 50.0}, "test": {"f1": score},
+         "best_epoch": 1, "epoch_seconds": 1.0, "mixes": {}}
+        for arm, scores in (("baseline", (79.0, 81.0)), ("input", (84.0, 86.0)))
+        for seed, score in enumerate(scores)
+    ]  # fmt: skip
+    text = report.table(results, "ner", command="this")
+    assert "| ELMo at the input | 0, 1 | 50.00 ± 0.00 | 85.00 ± 1.41 | +5.00 | 25.0 % |" in text
+    assert "| *the paper: with ELMo* | | | 92.22 | +2.07 | 21.0 % | | |" in text
+
+
+def test_layers_are_told_beside_the_papers(model: Path, tmp_path: Path) -> None:
+    layers.main(
+        [
+            "--model", str(model), "-o", str(tmp_path / "out"), "--device", "cpu", "--epochs", "1", "--seeds", "2",
+            "--semcor", str(SAMPLES / "senses-train.data.xml"), "--index-sense", str(SAMPLES / "index.sense"),
+            "--senses", str(SAMPLES / "senses-test.data.xml"), "--pos-train", str(SAMPLES / "pos-train.conllu"),
+            "--pos-dev", str(SAMPLES / "pos-dev.conllu"), "--pos-test", str(SAMPLES / "pos-dev.conllu"),
+        ]
+    )  # fmt: skip
+    found = json.loads((tmp_path / "out" / "layers.json").read_text("utf-8"))
+    assert len(found["senses"][0]["layers"]) == 3
+    assert len(found["tags"]) == 2
+    assert "Word senses" in (tmp_path / "out" / "layers.md").read_text("utf-8")
+
+
+def test_vectors_are_cut_to_the_words_of_the_files(tmp_path: Path) -> None:
+    words = ["lisbon", "moved", "Tom", "zebra"]
+    np.savez(tmp_path / "all.npz", words=np.array(words), vectors=np.ones((4, 3), np.float32))
+    vectors.main([str(tmp_path / "all.npz"), "-o", str(tmp_path / "few.npz"), "--ner", str(SAMPLES / "ner-train.txt")])
+    assert read_word_vectors(tmp_path / "few.npz").words == ["lisbon", "moved", "Tom"]

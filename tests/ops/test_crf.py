@@ -1,0 +1,112 @@
+"""The CRF against the sum over every path, in float64, and its gradients against autograd of the plain recursion."""
+
+import itertools
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from elmo.ops.crf import Chain, crf_best_path, crf_log_partition, crf_log_partition_reference, crf_loss, crf_score
+
+K = 3
+LENGTHS = [4, 1, 3, 2]
+
+
+def make(*, seed: int = 0, scale: float = 1.0, forbidden: bool = False) -> tuple[Tensor, Tensor, Chain]:
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape: int) -> Tensor:
+        return scale * torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+    emissions, chain = draw(len(LENGTHS), max(LENGTHS), K), Chain(draw(K, K), draw(K), draw(K))
+    if forbidden:
+        chain.transitions[0, 1] = chain.start[2] = -math.inf
+    return emissions, torch.tensor(LENGTHS), chain
+
+
+def all_paths(emissions: Tensor, length: int, chain: Chain) -> dict[tuple[int, ...], float]:
+    scores = {}
+    for path in itertools.product(range(K), repeat=length):
+        score = chain.start[path[0]] + chain.end[path[-1]] + sum(emissions[t, y] for t, y in enumerate(path))
+        score = score + sum(chain.transitions[a, b] for a, b in itertools.pairwise(path))
+        scores[path] = float(score)
+    return scores
+
+
+@pytest.mark.parametrize("forbidden", [False, True])
+@pytest.mark.parametrize("partition", [crf_log_partition, crf_log_partition_reference])
+def test_partition_is_the_sum_over_every_path(partition: object, forbidden: bool) -> None:
+    emissions, lengths, chain = make(forbidden=forbidden)
+    found = partition(emissions, lengths, chain)  # type: ignore[operator]
+    for n, length in enumerate(LENGTHS):
+        scores = torch.tensor(list(all_paths(emissions[n], length, chain).values()), dtype=torch.float64)
+        assert float(found[n]) == pytest.approx(float(torch.logsumexp(scores, 0)), abs=1e-10)
+
+
+@pytest.mark.parametrize("forbidden", [False, True])
+def test_best_path_is_the_best_of_every_path(forbidden: bool) -> None:
+    for seed in range(5):
+        emissions, lengths, chain = make(seed=seed, forbidden=forbidden)
+        found = crf_best_path(emissions, lengths, chain)
+        for n, length in enumerate(LENGTHS):
+            scores = all_paths(emissions[n], length, chain)
+            assert tuple(found[n, :length].tolist()) == max(scores, key=scores.__getitem__)
+            assert not found[n, length:].any()
+
+
+def test_score_of_a_path_is_its_sum() -> None:
+    emissions, lengths, chain = make()
+    tags = torch.randint(0, K, (len(LENGTHS), max(LENGTHS)), generator=torch.Generator().manual_seed(1))
+    found = crf_score(emissions, tags, lengths, chain)
+    for n, length in enumerate(LENGTHS):
+        expected = all_paths(emissions[n], length, chain)[tuple(tags[n, :length].tolist())]
+        assert float(found[n]) == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize("scale", [0.1, 1.0, 20.0])
+def test_gradients_are_those_of_the_plain_recursion(scale: float) -> None:
+    emissions, lengths, chain = make(seed=3, scale=scale)
+    weights = torch.tensor([1.0, -0.5, 2.0, 0.25], dtype=torch.float64)
+    gradients = []
+    for partition in (crf_log_partition, crf_log_partition_reference):
+        leaves = [x.clone().requires_grad_() for x in (emissions, *chain)]
+        (partition(leaves[0], lengths, Chain(*leaves[1:])) * weights).sum().backward()
+        gradients.append([leaf.grad for leaf in leaves])
+    for fast, slow in zip(*gradients, strict=True):
+        torch.testing.assert_close(fast, slow, rtol=0, atol=1e-9)
+
+
+def test_padding_changes_neither_loss_nor_gradient() -> None:
+    emissions, lengths, chain = make(seed=5)
+    tags = torch.zeros(len(LENGTHS), max(LENGTHS), dtype=torch.long)
+    noisy = emissions.clone()
+    for n, length in enumerate(LENGTHS):
+        noisy[n, length:] = 1e4
+        tags[n, length:] = K - 1
+    noisy.requires_grad_()
+    loss = crf_loss(noisy, tags, lengths, chain)
+    loss.sum().backward()
+    torch.testing.assert_close(loss, crf_loss(emissions, torch.zeros_like(tags), lengths, chain), rtol=0, atol=1e-4)
+    for n, length in enumerate(LENGTHS):
+        assert not noisy.grad[n, length:].any()
+
+
+def test_a_chain_that_is_very_sure_stays_finite() -> None:
+    emissions = torch.full((1, 6, K), -300.0)
+    emissions[:, ::2, 0] = emissions[:, 1::2, 1] = 300.0  # insists on 0 -> 1, which may not be
+    transitions = torch.zeros(K, K)
+    transitions[0, 1] = -10_000.0
+    emissions.requires_grad_()
+    loss = crf_loss(
+        emissions, torch.full((1, 6), 2), torch.tensor([6]), Chain(transitions, torch.zeros(K), torch.zeros(K))
+    )
+    loss.backward()
+    assert torch.isfinite(loss).all()
+    assert torch.isfinite(emissions.grad).all()
+
+
+def test_single_precision_is_near_the_float64_result() -> None:
+    emissions, lengths, chain = make(seed=7)
+    single = crf_log_partition(emissions.float(), lengths, Chain(*(x.float() for x in chain)))
+    torch.testing.assert_close(single.double(), crf_log_partition(emissions, lengths, chain), rtol=1e-5, atol=1e-5)

@@ -1,0 +1,47 @@
+"""Sentiment trees: every phrase, brackets unescaped, and what is not a tree."""
+
+import pytest
+from tests.tasks.conftest import SAMPLES
+
+from elmo.errors import InputError
+from elmo.tasks.classification.task import Classification, ClassificationConfig
+from elmo.tasks.classification.trees import Phrase, read_tree
+
+
+def test_a_tree_gives_the_sentence_first_and_then_every_phrase() -> None:
+    assert read_tree("(3 (2 A) (4 (3 fine) (2 film)))", place="here") == [
+        Phrase(("A", "fine", "film"), "3"),
+        Phrase(("A",), "2"),
+        Phrase(("fine", "film"), "4"),
+        Phrase(("fine",), "3"),
+        Phrase(("film",), "2"),
+    ]
+
+
+def test_escaped_characters_are_themselves_again() -> None:
+    assert read_tree("(2 (2 -LRB-) (2 and\\/or))", place="here")[0].words == ("(", "and/or")
+
+
+@pytest.mark.parametrize("line", ["(2 (2 a) (2 b)", "(2 a))", "(2 a) (3 b)", "2 a", "(2 (3 ))", "( (2 a))", "()"])
+def test_what_is_not_a_tree_is_refused_with_its_place(line: str) -> None:
+    with pytest.raises(InputError, match=r"^file: line 7 is not a tree"):
+        read_tree(line, place="file: line 7")
+
+
+def test_phrases_are_learned_once_and_only_in_training() -> None:
+    path = str(SAMPLES / "sentiment-train.trees")
+    task = Classification(ClassificationConfig())
+    sentences = task.read(path)
+    assert len(sentences) == 9
+    learned = task.training_examples(sentences)
+    assert len({(e.texts, e.answer) for e in learned}) == len(learned) > 40
+    alone = Classification(ClassificationConfig(subphrases=False))
+    assert len(alone.training_examples(alone.read(path))) == 9
+
+
+def test_lines_of_text_are_tokenized_or_not_as_told() -> None:
+    path = str(SAMPLES / "reviews-train.tsv")
+    assert Classification(ClassificationConfig()).read(path)[1].texts[0][2:5] == ("did", "n't", "work")
+    plain = Classification(ClassificationConfig(tokenizer=None)).read(path)
+    assert plain[1].texts[0][2:4] == ("didn't", "work")
+    assert [example.answer for example in plain[:2]] == ["positive", "negative"]

@@ -1,0 +1,85 @@
+"""A tiny biLM, the samples, and recipes small enough for tests."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from tests.tiny import make_bilm
+
+from elmo.tasks.recipes import Recipe, find_recipe
+from elmo.text.tokenizer import Tokenizer
+from elmo.weights.formats import read_model, write_model
+from elmo.weights.loaded import LoadedModel
+
+SAMPLES = Path(__file__).parent / "samples"
+
+SMALL: dict[str, Any] = {
+    "embedding.words.dim": 12,
+    "embedding.characters": {"dim": 6, "filters": 12, "width": 3},
+    "train.batch": 4,
+    "train.rate": 0.02,
+    "train.schedule": "constant",
+    "train.patience": None,
+}
+TAGGER = {"task.model.hidden": 12, "task.model.layers": 1, "task.model.dropout": 0.0, "embedding.elmo.dropout": 0.0}
+CLASSIFIER = {
+    "task.model.hidden": 12,
+    "task.model.embedding_dropout": 0.0,
+    "task.model.encoder_dropout": 0.0,
+    "task.model.integrator_dropout": 0.0,
+    "task.model.maxout": (16,),
+    "task.model.maxout_dropout": (0.0,),
+}
+
+
+class Sample(NamedTuple):
+    """A task with files of its own."""
+
+    task: str
+    train: Path
+    dev: Path
+    changes: dict[str, Any]
+    broken: str  # a line that is none
+    broken_line: int
+
+
+SAMPLES_OF_TASKS = {
+    "ner": Sample("ner", SAMPLES / "ner-train.txt", SAMPLES / "ner-dev.txt", TAGGER, "Lisbon NNP I-NP X-LOC\n", 1),
+    "chunk": Sample(
+        "chunk",
+        SAMPLES / "ner-train.txt",
+        SAMPLES / "ner-dev.txt",
+        {**TAGGER, "task.label_column": 3},
+        "a DT I-NP O\nb DT I-NP\n",
+        2,
+    ),
+    "pos": Sample("pos", SAMPLES / "pos-train.conllu", SAMPLES / "pos-dev.conllu", TAGGER, "1\tword\tNN\n", 1),
+    "classification": Sample(
+        "classification",
+        SAMPLES / "sentiment-train.trees",
+        SAMPLES / "sentiment-dev.trees",
+        {**CLASSIFIER, "task.subphrases": False},
+        "(2 (2 one) (2 two))\n(2 (2 The) (2 end)\n",
+        2,
+    ),
+    "classification of lines": Sample(
+        "classification", SAMPLES / "reviews-train.tsv", SAMPLES / "reviews-dev.tsv", CLASSIFIER, "good\tyes\nbad\n", 2
+    ),
+}
+
+
+def small_recipe(sample: Sample, **changes: Any) -> Recipe:
+    dotted = {name.replace("__", "."): value for name, value in changes.items()}
+    return find_recipe(sample.task).changed({**SMALL, **sample.changes, **dotted})
+
+
+@pytest.fixture(scope="session")
+def model_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model") / "tiny"
+    write_model(LoadedModel(bilm=make_bilm(), tokenizer=Tokenizer(rule="treebank")), path)
+    return path
+
+
+@pytest.fixture
+def model(model_directory: Path) -> LoadedModel:
+    return read_model(str(model_directory))
