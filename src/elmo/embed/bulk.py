@@ -150,7 +150,7 @@ def _to_file(
     job = {
         "model": embedder.model.sha256,
         "state": embedder.state,
-        "precision": str(embedder.dtype),
+        "precision": embedder.precision,
         "source": source if source == STANDARD_STREAM else str(Path(source).resolve()),
         "options": asdict(options),
     }

@@ -11,12 +11,13 @@ from torch import Tensor
 from elmo.embed.batches import BOUNDARIES
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import State
+from elmo.model.packed import PackedBiLM
 
 WordVectors = Callable[[Sequence[str]], Tensor]
 
 
 def contextualize(
-    bilm: BiLM, vectors: WordVectors, boundaries: Tensor, sentences: Sequence[Sequence[str]], state: State
+    bilm: BiLM | PackedBiLM, vectors: WordVectors, boundaries: Tensor, sentences: Sequence[Sequence[str]], state: State
 ) -> tuple[Tensor, Tensor, State]:
     """Sentences of tokens -> layers [L + 1, N, T, R * D] with their boundaries, lengths [N], and the state after."""
     device = boundaries.device
@@ -34,7 +35,13 @@ def contextualize(
 
 
 def contextualize_long(
-    bilm: BiLM, vectors: WordVectors, boundaries: Tensor, sentence: Sequence[str], state: State, *, window: int
+    bilm: BiLM | PackedBiLM,
+    vectors: WordVectors,
+    boundaries: Tensor,
+    sentence: Sequence[str],
+    state: State,
+    *,
+    window: int,
 ) -> Iterator[tuple[int, slice, Tensor] | State]:
     """One sentence in windows, the state carried through, in memory that does not grow with the sentence.
 

@@ -16,7 +16,9 @@ from elmo.embed.contextualize import contextualize, contextualize_long
 from elmo.embed.sentences import read_sentences
 from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError
+from elmo.model.bilm import BiLM
 from elmo.model.bilstm import State
+from elmo.model.packed import PackedBiLM, can_pack
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel
 
@@ -28,7 +30,13 @@ Pooling = Literal["mean", "max"]
 Array = npt.NDArray[np.float32]
 
 STATES = ("settled", "zero", "carry")
-DTYPES = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
+DTYPES = {
+    "float32": torch.float32,
+    "float64": torch.float64,
+    "bfloat16": torch.bfloat16,
+    "float16": torch.float16,
+    "int8": torch.float32,
+}
 MOST_POSITIONS = 4096  # rows x steps in one batch; a longer sentence goes through in windows of this many steps
 SMALLEST_WINDOW = 16
 BAR_AFTER_SECONDS = 1.0
@@ -67,15 +75,29 @@ class Embedder:
             raise ConfigError(f"num_threads is {num_threads}; it must be at least 1")
         self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self.dtype = _choose_dtype(dtype, self.device)
+        self.precision = str(self.dtype).removeprefix("torch.")
         self.state = state
         self.num_threads = num_threads
         self.model = model
         self.bilm = model.bilm.to(self.device, self.dtype).eval().requires_grad_(False)
+        self._runner = self._prepare(int8=dtype == "int8")
         self._reference = reference
         with torch.inference_mode():
             self._boundaries = self._word_rows(model.boundary_rows())  # [2, D]
         self._cut_words: list[str] = []
         self.cache = WordCache(self._encode_words, size=self._boundaries.shape[1])
+
+    def _prepare(self, *, int8: bool) -> BiLM | PackedBiLM:
+        """The biLM itself, or its copy for a CPU's kernels where that is faster."""
+        if self.device.type == "cpu" and can_pack(self.bilm):
+            self.precision = "int8" if int8 else "float32"
+            return PackedBiLM(self.bilm, int8=int8)
+        if int8:
+            logger.warning(
+                "dtype int8 needs a CPU, a C++ compiler (g++) and a model with a biLSTM of its own; computing in %s",
+                self.precision,
+            )
+        return self.bilm
 
     @property
     def dim(self) -> int:
@@ -241,7 +263,7 @@ class Embedder:
         raise error
 
     def _embed_rows(self, sentences: list[Sequence[str]], layers: Layers, state: State) -> tuple[list[Tensor], State]:
-        stacked, lengths, after = contextualize(self.bilm, self.cache.look_up, self._boundaries, sentences, state)
+        stacked, lengths, after = contextualize(self._runner, self.cache.look_up, self._boundaries, sentences, state)
         chosen = select_layers(stacked, layers).float().cpu()  # [N, T, D] or [L, N, T, D]
         ends = (lengths - 1).tolist()
         if layers == "all":
@@ -254,7 +276,7 @@ class Embedder:
         P = self.bilm.config.lstm.output_dim
         result = self._empty(layers, tokens=len(sentence))
         after = state
-        pieces = contextualize_long(self.bilm, self.cache.look_up, self._boundaries, sentence, state, window=window)
+        pieces = contextualize_long(self._runner, self.cache.look_up, self._boundaries, sentence, state, window=window)
         for piece in pieces:
             if isinstance(piece, State):
                 after = piece
@@ -275,7 +297,7 @@ class Embedder:
         return self._word_rows(self.model.spell(words))
 
     def _word_rows(self, rows: npt.NDArray[np.integer[Any]]) -> Tensor:
-        vectors = self.bilm.tokens(torch.from_numpy(rows).to(self.device))
+        vectors = self._runner.tokens(torch.from_numpy(rows).to(self.device))
         assert isinstance(vectors, Tensor)
         return vectors
 

@@ -5,7 +5,7 @@ W distinct words, N sentences, T positions (boundaries included), L layers, D si
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -82,16 +82,7 @@ class BiLM(nn.Module):
 
         Layer 0 is the token vector, once for each direction. Positions past a length are zero in every layer.
         """
-        order = torch.argsort(lengths, descending=True, stable=True)
-        back = torch.argsort(order)
-        lengths = lengths[order]
-        x = x[order]
-        R = self.config.lstm.directions
-        outputs, after = self.lstm(reading_order(x, lengths, directions=R), state.rows(order), lengths=lengths)
-        alive = torch.arange(x.shape[1], device=x.device) < lengths[:, None]  # [N, T]
-        layers = [torch.cat([x] * R, dim=-1) * alive[:, :, None]]
-        layers += [text_order(y, lengths) for y in outputs]
-        return torch.stack(layers)[:, back], after.rows(back)
+        return run_layers(self.lstm, x, lengths, state, directions=self.config.lstm.directions)
 
     def zero_state(self, rows: int) -> State:
         """The state of a model that has read nothing."""
@@ -110,6 +101,25 @@ class BiLM(nn.Module):
         self.lstm.initialize(generator)
         self.settled_h.zero_()
         self.settled_c.zero_()
+
+
+class Stack(Protocol):
+    """What runs a batch in reading order through all layers; `BiLSTM.forward` says what it means."""
+
+    def __call__(self, x: Tensor, state: State, *, lengths: Tensor | None = None) -> tuple[list[Tensor], State]: ...
+
+
+def run_layers(lstm: Stack, x: Tensor, lengths: Tensor, state: State, *, directions: int) -> tuple[Tensor, State]:
+    """`BiLM.forward`, whatever computes the stack: rows sorted by length, turned round, and put back in order."""
+    order = torch.argsort(lengths, descending=True, stable=True)
+    back = torch.argsort(order)
+    lengths = lengths[order]
+    x = x[order]
+    outputs, after = lstm(reading_order(x, lengths, directions=directions), state.rows(order), lengths=lengths)
+    alive = torch.arange(x.shape[1], device=x.device) < lengths[:, None]  # [N, T]
+    layers = [torch.cat([x] * directions, dim=-1) * alive[:, :, None]]
+    layers += [text_order(y, lengths) for y in outputs]
+    return torch.stack(layers)[:, back], after.rows(back)
 
 
 def _build_tokens(
