@@ -1,7 +1,7 @@
 """What `cpu_kernels.cpp` computes, on tensors: packed weights, the projected LSTM, the character encoder.
 
-A packed matrix holds the numbers of one [K, N] in the order in which a CPU reads them, as float32 or as int8 with a scale
-for each column. Sizes as in `lstmp` and `charconv`.
+A packed matrix holds the numbers of one [K, N] in the order in which a CPU reads them, as float32 or as int8 with a
+scale for each column. Sizes as in `lstmp` and `charconv`.
 """
 
 import ctypes
@@ -70,7 +70,7 @@ class PackedMatrix:
         return _Matrix(self.data.data_ptr(), self.inputs, self.outputs, int(self.int8))
 
 
-def kernels_run(*, int8: bool = False) -> bool:  # noqa: ARG001 - both kinds are in one library
+def kernels_run() -> bool:
     """Whether the compiled kernels are there."""
     return cpu_library() is not None
 
@@ -90,7 +90,9 @@ def pack(weight: Tensor, *, int8: bool, order: Tensor | None = None) -> PackedMa
     library, (K, N) = _library(), weight.shape
     if order is None:
         order = _padded(torch.arange(N))
-    assert weight.dtype == torch.float32 and weight.stride(1) == 1 and len(order) % _panel() == 0
+    assert weight.dtype == torch.float32
+    assert weight.stride(1) == 1
+    assert len(order) % _panel() == 0
     size = library.elmo_packed_size
     size.restype = ctypes.c_int64
     bytes_ = size(ctypes.c_int64(K), ctypes.c_int64(len(order)), ctypes.c_int64(int8))
