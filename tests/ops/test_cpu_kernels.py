@@ -28,7 +28,7 @@ PROBLEMS = {
     "more rows than are hoisted at once": Problem(B=150, T=3, D=16, H=24, P=16, cell_clip=0.7, projection_clip=0.5),
     "depth over one block": Problem(B=13, T=3, D=530, H=600, P=520, scale=2.0, cell_clip=0.7, projection_clip=0.5),
 }
-WORDS = ["a", "bank", "x" * 60, "Übermut", "東京", ".", "rivers", "", "internationalization", "to"] * 5
+WORDS = ["a", "bank", "x" * 60, "Übermut", "東京", ".", "rivers", "", "internationalization", "to"] * 35
 
 
 def reference(p: Problem, inputs: Inputs) -> tuple[Tensor, Tensor, Tensor]:

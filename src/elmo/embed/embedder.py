@@ -19,6 +19,7 @@ from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import State
 from elmo.model.packed import PackedBiLM, can_pack
+from elmo.ops.cpu_bfloat16 import cpu_runs_bfloat16
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel
 
@@ -35,7 +36,7 @@ DTYPES = {
     "float64": torch.float64,
     "bfloat16": torch.bfloat16,
     "float16": torch.float16,
-    "int8": torch.float32,
+    "int8": torch.float32,  # of everything but the weights
 }
 MOST_POSITIONS = 4096  # rows x steps in one batch; a longer sentence goes through in windows of this many steps
 SMALLEST_WINDOW = 16
@@ -346,9 +347,11 @@ def _choose_dtype(name: str | None, device: torch.device) -> torch.dtype:
     if name is not None and name not in DTYPES:
         raise ConfigError(f"dtype is {name!r}; it must be one of {', '.join(DTYPES)}")
     dtype = DTYPES[name or "float32"]
-    if device.type == "cpu" and dtype in (torch.bfloat16, torch.float16):
-        # Some CPUs advertise bf16 units they cannot run, and the process dies; half precision gains nothing here.
-        logger.warning("dtype %s is not used on a CPU; computing in float32", name)
+    if device.type == "cpu" and dtype == torch.float16:
+        logger.warning("dtype float16 is not used on a CPU, where it gains nothing; computing in float32")
+        return torch.float32
+    if device.type == "cpu" and dtype == torch.bfloat16 and not cpu_runs_bfloat16():
+        logger.warning("dtype bfloat16 failed a trial on this CPU; computing in float32 (int8 is the faster choice)")
         return torch.float32
     return dtype
 

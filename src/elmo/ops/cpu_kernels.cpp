@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -31,7 +32,7 @@ constexpr int PW = 2 * VW;         // columns of a panel
 constexpr long K_BLOCK = 512;      // a block of a panel and the rows that meet it stay in the caches
 constexpr long ROW_BLOCK = 96;     // rows of one product at a time, for the same reason
 constexpr long HOISTED = 128;      // positions whose input products are held at once, where a step has fewer
-constexpr long WORDS_AT_ONCE = 192;
+constexpr long WORDS_AT_ONCE = 192, WORDS_ALONE = 48;
 #if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
 constexpr int ACT_MAX = 127, ACT_ZERO = 128;
 #else
@@ -287,8 +288,9 @@ struct Team {  // threads that work on one thing and wait for each other
             round.store(now + 1, std::memory_order_release);
             return;
         }
+        // Mostly the others are nearly done; where the machine has other work, they may not even be running.
         for (int spins = 0; round.load(std::memory_order_acquire) == now; spins++)
-            if (spins > 2000) std::this_thread::yield();
+            if (spins > 4000) std::this_thread::sleep_for(std::chrono::microseconds(20));
     }
 };
 
@@ -601,11 +603,26 @@ int elmo_lstmp(const Layer* layers, const Sizes* sizes, int64_t R, const int64_t
 int elmo_encode(const Encoder* encoder, const int64_t* ids, int64_t W, float* out, int64_t threads) {
     try {
         const long ld = up(encoder->F, PW) + PW;
-        const long words = std::min<long>(W, WORDS_AT_ONCE);
-        EncoderSpace space{std::vector<float>(words * ld), std::vector<float>(words * ld)};
         const int size = int(std::max<int64_t>(1, std::min<int64_t>(threads, W)));
-        Team team(size);
-        run(size, [&](int n) { encode(*encoder, ids, W, out, team, n, space); });
+        // Many words: each thread takes some of them and waits for nobody. Few: all read every weight only once.
+        const int groups = W >= WORDS_ALONE * size ? size : 1;
+        struct Space {
+            Team team;
+            EncoderSpace buffers;
+            Space(int n, long k) : team(n), buffers{std::vector<float>(k), std::vector<float>(k)} {}
+        };
+        std::vector<std::unique_ptr<Space>> spaces;
+        for (int g = 0; g < groups; g++) {
+            const long words = std::min<long>(share(W, g + 1, groups) - share(W, g, groups), WORDS_AT_ONCE);
+            spaces.emplace_back(new Space(size / groups, words * ld));
+        }
+        run(size, [&](int n) {
+            const int g = n * groups / size;
+            const long first = share(W, g, groups), last = share(W, g + 1, groups);
+            Space& space = *spaces[g];
+            encode(*encoder, ids + first * encoder->C, last - first, out + first * encoder->D, space.team,
+                   groups == 1 ? n : 0, space.buffers);
+        });
         return 0;
     } catch (...) {
         return 1;

@@ -14,6 +14,7 @@ class Target(StrEnum):
 
     native = "native"
     bilm_tf = "bilm-tf"
+    onnx = "onnx"
 
 
 class Storage(StrEnum):
@@ -26,10 +27,14 @@ class Storage(StrEnum):
 
 def convert(
     source: Annotated[str, typer.Argument(help="The model to read: a directory, a file, or a name.")],
-    target: Annotated[str, typer.Argument(help="The directory to write.")],
+    target: Annotated[str, typer.Argument(help="The directory to write, or a file whose name ends in .onnx.")],
     target_format: Annotated[
-        Target, typer.Option("--to", help="native, or bilm-tf (options.json and weights.hdf5; AllenNLP reads it too).")
-    ] = Target.native,
+        Target | None,
+        typer.Option(
+            "--to",
+            help="native (the default), bilm-tf (options.json and weights.hdf5; AllenNLP reads it too), or onnx.",
+        ),
+    ] = None,
     storage: Annotated[
         Storage, typer.Option("--storage", help="The type of stored weights (native).")
     ] = Storage.float32,
@@ -50,6 +55,12 @@ def convert(
     Example: elmo convert elmo_weights.hdf5 my-model
     """
     from elmo.weights.formats import read_model, write_model
+    from elmo.weights.onnxfile import write_onnx
 
+    if target_format is None:
+        target_format = Target.onnx if target.lower().endswith(".onnx") else Target.native
     model = read_model(source, options=options_file, embedding=embedding, vocabulary=vocabulary)
-    write_model(model, target, format=target_format.value, storage=storage.value, overwrite=overwrite)
+    if target_format is Target.onnx:
+        write_onnx(model, Path(target), overwrite=overwrite)
+    else:
+        write_model(model, target, format=target_format.value, storage=storage.value, overwrite=overwrite)

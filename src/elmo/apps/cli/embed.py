@@ -35,6 +35,15 @@ class Dtype(StrEnum):
     float16 = "float16"
 
 
+class Precision(StrEnum):
+    """The type in which vectors are computed."""
+
+    float32 = "float32"
+    int8 = "int8"
+    bfloat16 = "bfloat16"
+    float16 = "float16"
+
+
 def embed(
     source: Annotated[
         str, typer.Argument(help="Text, one sentence a line (plain, .gz, .xz, .zst); - for standard input.")
@@ -62,6 +71,9 @@ def embed(
         bool, typer.Option("--split-sentences", help="A line is a document; its sentences are embedded one by one.")
     ] = False,
     dtype: Annotated[Dtype, typer.Option("--dtype", help="The type in which vectors are stored.")] = Dtype.float32,
+    precision: Annotated[
+        Precision, typer.Option("--precision", help="The type in which vectors are computed; int8 is for CPUs.")
+    ] = Precision.float32,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Sentences in a batch, at most.")] = 64,
     state: options.StateOption = options.State.settled,
     device: options.Device = None,
@@ -83,7 +95,7 @@ def embed(
         batch_size=batch_size,
         dtype=dtype.value,
     )
-    embedder = load(model, device=device, state=state.value)
+    embedder = load(model, device=device, dtype=precision.value, state=state.value)
     embed_file(
         embedder,
         source,
