@@ -3,8 +3,8 @@
     python benchmarks/cpu/speed.py --text sentences.txt --sizes small --allennlp-python ~/allennlp/bin/python
 
 Random weights of the published sizes. Sentences (one a line, tokens with white space between) in batches of 1, 8, 32
-and 64, all layers; the word cache is emptied before each pass, so that no word is known beforehand. Every contestant runs
-in a process of its own, in turn, round by round, so that other work on the machine meets all alike; the best pass
+and 64, all layers; the word cache is emptied before each pass, so that no word is known beforehand. Every contestant
+runs in a process of its own, in turn, round by round, so that other work on the machine meets all alike; the best pass
 counts. `nn.LSTM` (projected, packed sequences, no clips) is timed against our stack alone, from ready token vectors.
 Prints tokens a second, peak memory, and the time from the start of the process to its first vector. Time on a quiet
 machine: the load is printed.

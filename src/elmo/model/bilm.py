@@ -119,7 +119,8 @@ def run_layers(lstm: Stack, x: Tensor, lengths: Tensor, state: State, *, directi
     alive = torch.arange(x.shape[1], device=x.device) < lengths[:, None]  # [N, T]
     layers = [torch.cat([x] * directions, dim=-1) * alive[:, :, None]]
     layers += [text_order(y, lengths) for y in outputs]
-    return torch.stack(layers)[:, back], after.rows(back)
+    # Layer by layer into place: two more copies of everything would be alive otherwise.
+    return torch.stack([layer[back] for layer in layers]), after.rows(back)
 
 
 def _build_tokens(

@@ -12,7 +12,6 @@ from elmo.model.bilstm import BiLSTM, BiLSTMConfig, LSTMLayer, State
 from elmo.model.charcnn import CharCNN, Highway
 from elmo.ops.cpu_kernels import PackedCharEncoder, PackedHighway, PackedLSTMP, kernels_run
 from elmo.ops.lstmp import LSTMPState, alive_rows
-from elmo.ops.pages import let_go
 from elmo.text.chars import IN_WORD_PADDING
 
 
@@ -30,7 +29,6 @@ class PackedBiLSTM:
         for layer in lstm.layers:
             assert isinstance(layer, LSTMLayer)
             self._layers.append(PackedLSTMP(layer.weights, int8=int8))
-            _let_go(layer)
 
     def __call__(self, x: Tensor, state: State, *, lengths: Tensor | None = None) -> tuple[list[Tensor], State]:
         """As `BiLSTM.forward`."""
@@ -76,7 +74,6 @@ def pack_tokens(tokens: CharCNN, *, int8: bool) -> PackedCharEncoder:
         assert isinstance(highway, Highway)
         weights = (highway.weight_carry, highway.bias_carry, highway.weight_transform, highway.bias_transform)
         highways.append(PackedHighway(*weights, int8=int8))
-        _let_go(highway)
     config = tokens.config
     return PackedCharEncoder(
         tokens.characters,
@@ -89,8 +86,3 @@ def pack_tokens(tokens: CharCNN, *, int8: bool) -> PackedCharEncoder:
         projection=(tokens.weight_projection, tokens.bias_projection) if config.projected else None,
         int8=int8,
     )
-
-
-def _let_go(module: torch.nn.Module) -> None:
-    for parameter in module.parameters():
-        let_go(parameter)

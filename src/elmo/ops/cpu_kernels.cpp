@@ -392,12 +392,13 @@ void lstmp(const Layer& w, const Sizes& s, const int64_t* alive, const float* x,
 }
 
 // Column n of the result is column order[n] of w, zeros where that is negative.
-void pack_columns(const float* w, long K, long stride, const int64_t* order, long columns, bool int8, void* out) {
+void pack_columns(const float* w, long K, long stride, const int64_t* order, long columns, bool int8, void* out, long first,
+                  long last) {
     const long K4 = up(K, 4);
     float* floats = static_cast<float*>(out);
     int8_t* bytes = static_cast<int8_t*>(out);
     float* scales = reinterpret_cast<float*>(bytes + K4 * columns);
-    for (long p = 0; p < columns / PW; p++) {
+    for (long p = first; p < last; p++) {
         const int64_t* from = order + p * PW;
         if (!int8) {
             for (long k = 0; k < K; k++)
@@ -557,14 +558,19 @@ int64_t elmo_packed_size(int64_t K, int64_t columns, int64_t int8) {
 }
 
 // Column n of the packed matrix is column order[n] of w [K, stride], zeros where that is negative.
-void elmo_pack(const float* w, int64_t K, int64_t stride, const int64_t* order, int64_t columns, int64_t int8, void* out) {
+void elmo_pack(const float* w, int64_t K, int64_t stride, const int64_t* order, int64_t columns, int64_t int8, void* out,
+               int64_t threads) {
 #if defined(__linux__)
     // Fewer, larger pages for what is read from end to end at every step.
     const uintptr_t huge = 1 << 21, begin = up(long(uintptr_t(out)), huge);
     const uintptr_t end = (uintptr_t(out) + elmo_packed_size(K, columns, int8)) / huge * huge;
     if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 #endif
-    pack_columns(w, K, stride, order, columns, int8 != 0, out);
+    const long panels = columns / PW;
+    run(int(threads), [&](int n) {
+        pack_columns(w, K, stride, order, columns, int8 != 0, out, share(panels, n, int(threads)),
+                     share(panels, n + 1, int(threads)));
+    });
 }
 
 // x: [R, T, B, D] -> y: [R, T, B, P], zeros given; h: [R, B, P] and c: [R, B, H] become the state after.
@@ -645,7 +651,7 @@ int elmo_self_test() {
     for (long n = 0; n < N; n++) order[n] = n;
     for (int int8 = 0; int8 < 2; int8++) {
         std::vector<char> packed(elmo_packed_size(K, columns, int8));
-        elmo_pack(w.data(), K, N, order.data(), columns, int8, packed.data());
+        elmo_pack(w.data(), K, N, order.data(), columns, int8, packed.data(), 2);
         Matrix matrix{packed.data(), K, N, int8};
         for (long M = 1; M <= 25; M++) {
             Rows rows;

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from elmo.ops.cpu_library import cpu_library
 from elmo.ops.lstmp_reference import FORGET_BIAS, LSTMPState, LSTMPWeights
+from elmo.ops.pages import let_go
 
 
 class _Matrix(ctypes.Structure):
@@ -86,7 +87,10 @@ def _panel() -> int:
 
 
 def pack(weight: Tensor, *, int8: bool, order: Tensor | None = None) -> PackedMatrix:
-    """weight: [K, N], float32, rows contiguous. `order`: the columns, -1 for zeros; as they stand without it."""
+    """weight: [K, N], float32, rows contiguous. `order`: the columns, -1 for zeros; as they stand without it.
+
+    The weight's own pages are given back where they are mapped from a file.
+    """
     library, (K, N) = _library(), weight.shape
     if order is None:
         order = _padded(torch.arange(N))
@@ -106,7 +110,9 @@ def pack(weight: Tensor, *, int8: bool, order: Tensor | None = None) -> PackedMa
         ctypes.c_int64(len(order)),
         ctypes.c_int64(int8),
         ctypes.c_void_p(data.data_ptr()),
+        ctypes.c_int64(torch.get_num_threads()),
     )
+    let_go(weight)
     return PackedMatrix(data, K, len(order), int8)
 
 

@@ -7,6 +7,7 @@ kept between runs. Sizes as in `model.bilm`.
 """
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +124,7 @@ def _run(g: "_Graph", x: str, alive: str, start: list[str], layer: LSTMLayer, r:
     }
     body = g.inner()
     gates = body("Add", "products", body("MatMul", "h", weight))
-    i, j, f, o = body("Split", gates, count=4, axis=1)
+    i, j, f, o = body.several("Split", gates, count=4, axis=1)
     kept = body("Mul", body("Sigmoid", f), "c")
     c = body("Add", kept, body("Mul", body("Sigmoid", i), body("Tanh", j)))
     if clips["cell"] is not None:
@@ -145,8 +146,7 @@ def _run(g: "_Graph", x: str, alive: str, start: list[str], layer: LSTMLayer, r:
         [g.helper.make_tensor_value_info(name, kind, None) for name, kind in kinds],
         [g.helper.make_tensor_value_info(name, TENSOR_FLOAT, None) for name in results],
     )
-    outputs = g("Scan", *start, products, alive, count=3, body=made, num_scan_inputs=2)
-    return outputs[2]
+    return g.several("Scan", *start, products, alive, count=3, body=made, num_scan_inputs=2)[2]
 
 
 class _Graph:
@@ -166,11 +166,20 @@ class _Graph:
     def renamed(self, name: str) -> str:
         return name
 
-    def __call__(self, operation: str, *inputs: str, count: int = 1, to: str | None = None, **attributes: Any) -> Any:
-        outputs = [self.renamed(to)] if to else [self._name(operation.lower()) for _ in range(count)]
+    def __call__(self, operation: str, *inputs: str, to: str | None = None, **attributes: Any) -> str:
+        output = self._name(operation.lower()) if to is None else self.renamed(to)
+        self._add(operation, inputs, [output], attributes)
+        return output
+
+    def several(self, operation: str, *inputs: str, count: int, **attributes: Any) -> list[str]:
+        """A node with `count` outputs."""
+        outputs = [self._name(operation.lower()) for _ in range(count)]
+        self._add(operation, inputs, outputs, attributes)
+        return outputs
+
+    def _add(self, operation: str, inputs: Sequence[str], outputs: list[str], attributes: dict[str, Any]) -> None:
         given = [self.renamed(name) for name in inputs]
         self.nodes.append(self.helper.make_node(operation, given, outputs, **attributes))
-        return outputs[0] if count == 1 else outputs
 
     def ints(self, *values: int) -> str:
         return self._constant(np.array(values, dtype=np.int64), TENSOR_INT64)

@@ -54,13 +54,12 @@ def convert(
 
     Example: elmo convert elmo_weights.hdf5 my-model
     """
-    from elmo.weights.formats import read_model, write_model
+    from elmo.weights.formats import Format, read_model, write_model
     from elmo.weights.onnxfile import write_onnx
 
-    if target_format is None:
-        target_format = Target.onnx if target.lower().endswith(".onnx") else Target.native
     model = read_model(source, options=options_file, embedding=embedding, vocabulary=vocabulary)
-    if target_format is Target.onnx:
+    if target_format is Target.onnx or (target_format is None and target.lower().endswith(".onnx")):
         write_onnx(model, Path(target), overwrite=overwrite)
     else:
-        write_model(model, target, format=target_format.value, storage=storage.value, overwrite=overwrite)
+        chosen: Format = "bilm-tf" if target_format is Target.bilm_tf else "native"
+        write_model(model, target, format=chosen, storage=storage.value, overwrite=overwrite)
