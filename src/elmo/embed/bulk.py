@@ -110,22 +110,27 @@ def embed_file(
     check_layers(options.layers, embedder.layer_count)
     expand_paths([source])  # a name that is not there fails before anything is made
     chosen = format_of(output, output_format)
-    shape = Shape(
-        dim=embedder.dim,
-        layers=embedder.layer_count if options.layers == "all" else None,
-        pooled=options.pooling is not None,
-        dtype=options.dtype,
-    )
+    shape = shape_of(embedder, options)
     with _bar(source, show_progress_bar) as bar:
         if output == STANDARD_STREAM:
             return _to_standard_output(embedder, source, options, shape, bar)
         return _to_file(embedder, source, Path(output), options, chosen, shape, bar, resume=resume, overwrite=overwrite)
 
 
+def shape_of(embedder: Embedder, options: BulkOptions) -> Shape:
+    """What the rows of a job have in common."""
+    return Shape(
+        dim=embedder.dim,
+        layers=embedder.layer_count if options.layers == "all" else None,
+        pooled=options.pooling is not None,
+        dtype=options.dtype,
+    )
+
+
 def _to_standard_output(embedder: Embedder, source: str, options: BulkOptions, shape: Shape, bar: "tqdm[Any]") -> int:
     count, carried = 0, None
-    for lines, tokens in _parts(embedder, source, options):
-        rows, carried = _embed_part(embedder, lines, tokens, options, first=count, carried=carried, bar=bar)
+    for lines, tokens in parts_of(embedder, _lines(source), options):
+        rows, carried = embed_part(embedder, lines, tokens, options, first=count, carried=carried, bar=bar)
         for row in rows:
             write_row(row, sys.stdout, shape)
         sys.stdout.flush()
@@ -215,7 +220,7 @@ def _fill(
 
     count = 0
     carried: State | None = None
-    lines_and_tokens = ahead(_parts(embedder, source, options), depth=PARTS_AHEAD)
+    lines_and_tokens = ahead(parts_of(embedder, _lines(source), options), depth=PARTS_AHEAD)
     with contextlib.closing(lines_and_tokens), Behind(write, depth=PARTS_BEHIND) as behind:
         for part, (lines, tokens) in enumerate(lines_and_tokens):
             if part < done:
@@ -224,20 +229,26 @@ def _fill(
                 if part == done - 1:
                     carried = _restore(embedder, journal, part)
             else:
-                rows, carried = _embed_part(embedder, lines, tokens, options, first=count, carried=carried, bar=bar)
+                rows, carried = embed_part(embedder, lines, tokens, options, first=count, carried=carried, bar=bar)
                 behind.put(_Part(rows, digest_lines(lines), carried))
             count += len(lines)
     return count
 
 
-def _parts(embedder: Embedder, source: str, options: BulkOptions) -> Iterator[tuple[list[str], list[list[list[str]]]]]:
+def _lines(source: str) -> Iterator[str]:
+    return (line for path in expand_paths([source]) for _, line in read_lines(path))
+
+
+def parts_of(
+    embedder: Embedder, texts: Iterable[str], options: BulkOptions
+) -> Iterator[tuple[list[str], list[list[list[str]]]]]:
     """The input cut into parts: lines, and for each line its pieces (sentences) of tokens."""
     tokenizer = Tokenizer(rule="whitespace") if options.tokenized else embedder.model.tokenizer
     token_bytes = 4 * embedder.dim * (embedder.layer_count if options.layers == "all" else 1)
     lines: list[str] = []
     pieces: list[list[list[str]]] = []
     size = 0
-    for text in (line for path in expand_paths([source]) for _, line in read_lines(path)):
+    for text in texts:
         sentence = read_sentences(text, tokenizer, split=options.split_sentences)[0]
         lines.append(text)
         pieces.append(sentence.pieces)
@@ -249,22 +260,24 @@ def _parts(embedder: Embedder, source: str, options: BulkOptions) -> Iterator[tu
         yield lines, pieces
 
 
-def _embed_part(
+def embed_part(
     embedder: Embedder,
     lines: list[str],
     tokens: list[list[list[str]]],
     options: BulkOptions,
     *,
     first: int,
-    carried: State | None,
-    bar: "tqdm[Any]",
+    carried: State | None = None,
+    bar: "tqdm[Any] | None" = None,
 ) -> tuple[list[Row], State | None]:
+    """The rows of one part, whose first line has the number `first`; in state "carry" also the state to go on with."""
     flat = [piece for pieces in tokens for piece in pieces]
     # A line's bytes count as done in equal shares with each of its sentences.
     shares = [_size(line) / len(pieces) for line, pieces in zip(lines, tokens, strict=True) for _ in pieces]
 
     def advance(batch: Sequence[int]) -> None:
-        bar.update(sum(shares[n] for n in batch))
+        if bar is not None:
+            bar.update(sum(shares[n] for n in batch))
 
     vectors, carried = embedder.embed_tokens(
         flat,

@@ -14,8 +14,11 @@ ROWS_IN_GROUP = 16_384
 BYTES_IN_GROUP = 32 << 20
 
 
-def write_parquet(rows: Iterable[Row], path: Path, shape: Shape) -> None:
-    """Columns: `line`, `text`, `tokens`, and `vectors` (`vector` when pooled), or `layer_0`, `layer_1`, ... for all."""
+def write_parquet(rows: Iterable[Row], path: Path, shape: Shape, *, file: str | None = None) -> None:
+    """Columns: `line`, `text`, `tokens`, and `vectors` (`vector` when pooled), or `layer_0`, `layer_1`, ... for all.
+
+    With `file`, a column of that name stands first: where the lines came from.
+    """
     try:
         import pyarrow as arrow
         from pyarrow import parquet
@@ -27,18 +30,20 @@ def write_parquet(rows: Iterable[Row], path: Path, shape: Shape) -> None:
     vector = arrow.list_(number, shape.dim)
     names = _vector_columns(shape)
     schema = arrow.schema(
-        [("line", arrow.int64()), ("text", arrow.string()), ("tokens", arrow.list_(arrow.string()))]
+        ([] if file is None else [("file", arrow.string())])
+        + [("line", arrow.int64()), ("text", arrow.string()), ("tokens", arrow.list_(arrow.string()))]
         + [(name, vector if shape.pooled else arrow.list_(vector)) for name in names]
     )
     # Vectors do not compress, and dictionaries and statistics of floats only cost time.
     written_as = {
         "compression": {"text": "zstd", "tokens.list.element": "zstd"},
-        "use_dictionary": ["tokens.list.element"],
+        "use_dictionary": ["file", "tokens.list.element"],
         "write_statistics": ["line"],
     }
     with parquet.ParquetWriter(path, schema, **written_as) as writer:
         for group in _groups(rows):
-            columns: list[Any] = [
+            columns: list[Any] = [] if file is None else [arrow.repeat(_storable(file), len(group))]
+            columns += [
                 arrow.array([row.line for row in group], arrow.int64()),
                 _strings(arrow, [row.text for row in group]),
                 arrow.ListArray.from_arrays(
