@@ -196,7 +196,7 @@ def test_a_folder_of_somebody_else_is_left_alone(
         embed_with_ray(str(corpus), str(corpus), model=str(model_directory), options=BulkOptions(), resume=True)
 
 
-def test_a_carried_state_is_refused(tmp_path: Path, model_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_carried_state_is_refused(model_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_engine, "_import_ray", object)
     with pytest.raises(ConfigError, match="shards are embedded apart"):
         embed_with_ray("x", "y", model=str(model_directory), options=BulkOptions(), state="carry")
