@@ -1,7 +1,7 @@
 // Inference on a CPU: products with packed weights, the projected LSTM and the character encoder. See cpu_kernels.py.
 //
 // Plain C++ with GCC's and Clang's vector extensions, so that one source serves AVX2, AVX-512 and NEON. A weight matrix
-// [K, N] is packed into panels of PW columns, each [K][PW] (int8: [K / 4][PW][4], then scales and corrections).
+// [K, N] is packed into panels of PW columns, each [K][PW] (int8: [K / 4][PW][4], then scales and sums of the columns).
 // Every number of a product is summed over k in one order, whatever rows stand beside it and whatever thread computes
 // it: float results do not depend on the batch or on the number of threads, to the last bit.
 
@@ -34,9 +34,9 @@ constexpr long ROW_BLOCK = 96;     // rows of one product at a time, for the sam
 constexpr long HOISTED = 128;      // positions whose input products are held at once, where a step has fewer
 constexpr long WORDS_AT_ONCE = 192, WORDS_ALONE = 48;
 #if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
-constexpr int ACT_MAX = 127, ACT_ZERO = 128;
+constexpr int ACT_MAX = 255;
 #else
-constexpr int ACT_MAX = 63, ACT_ZERO = 64;  // 7 bits: two products of u8 and s8 must fit 16 bits [vpmaddubsw]
+constexpr int ACT_MAX = 127;  // 7 bits: two products of u8 and s8 must fit 16 bits [vpmaddubsw]
 #endif
 
 typedef float V __attribute__((vector_size(VW * 4), aligned(4), may_alias));
@@ -149,8 +149,8 @@ inline VI dot(VI acc, int32_t activations, const int8_t* weights) {
 }
 
 template <int MR>
-void tile8(const uint8_t* const* rows, const float* scales, long K4, const int8_t* b, const float* column_scales,
-           const float* corrections, float* c, long ldc, const char* next, long step) {
+void tile8(const uint8_t* const* rows, const float* scales, const float* lows, long K4, const int8_t* b,
+           const float* column_scales, const float* column_sums, float* c, long ldc, const char* next, long step) {
     VI acc[MR][2] = {};
     for (long k = 0; k < K4; k++) {
         const int8_t* w = b + k * PW * 4;
@@ -167,13 +167,13 @@ void tile8(const uint8_t* const* rows, const float* scales, long K4, const int8_
     for (int i = 0; i < MR; i++)
         for (int j = 0; j < 2; j++) {
             V sum = __builtin_convertvector(acc[i][j], V);
-            V product = (sum * load(column_scales + j * VW) - load(corrections + j * VW)) * scales[i];
+            V product = sum * load(column_scales + j * VW) * scales[i] + load(column_sums + j * VW) * lows[i];
             store(c + i * ldc + j * VW, load(c + i * ldc + j * VW) + product);
         }
 }
 
-typedef void (*Tile8)(const uint8_t* const*, const float*, long, const int8_t*, const float*, const float*, float*,
-                      long, const char*, long);
+typedef void (*Tile8)(const uint8_t* const*, const float*, const float*, long, const int8_t*, const float*, const float*,
+                      float*, long, const char*, long);
 #if defined(__AVX512F__)
 const Tile8 TILES8[] = {nullptr,  tile8<1>, tile8<2>, tile8<3>,  tile8<4>,  tile8<5>, tile8<6>,
                         tile8<7>, tile8<8>, tile8<9>, tile8<10>, tile8<11>, tile8<12>};
@@ -181,12 +181,12 @@ const Tile8 TILES8[] = {nullptr,  tile8<1>, tile8<2>, tile8<3>,  tile8<4>,  tile
 const Tile8 TILES8[] = {nullptr, tile8<1>, tile8<2>, tile8<3>, tile8<4>, tile8<5>, tile8<6>};
 #endif
 
-// Rows of a product's left side, as floats or as bytes with a scale each.
+// Rows of a product's left side, as floats, or as bytes with a scale and a lowest number each: x = low + scale * byte.
 struct Rows {
     std::vector<const float*> floats, shifted;
     std::vector<uint8_t> bytes;
     std::vector<const uint8_t*> starts;
-    std::vector<float> scales;
+    std::vector<float> scales, lows;
 
     void clear() { floats.clear(); }
     void add(const float* row) { floats.push_back(row); }
@@ -198,24 +198,29 @@ struct Rows {
         bytes.resize(M * K4);
         starts.resize(M);
         scales.resize(M);
+        lows.resize(M);
         for (long m = 0; m < M; m++) {
             const float* row = floats[m];
-            V high = {};
-            for (long k = 0; k < whole; k += VW) high = larger(high, larger(load(row + k), -load(row + k)));
-            float most = 0;
-            for (int l = 0; l < VW; l++) most = std::max(most, high[l]);
-            for (long k = whole; k < K; k++) most = std::max(most, std::fabs(row[k]));
-            const float inverse = most > 0 ? ACT_MAX / most : 0;
+            V highs = splat(row[0]), least = highs;
+            for (long k = 0; k < whole; k += VW) {
+                highs = larger(highs, load(row + k));
+                least = smaller(least, load(row + k));
+            }
+            float high = row[0], low = row[0];
+            for (int l = 0; l < VW; l++) high = std::max(high, highs[l]), low = std::min(low, least[l]);
+            for (long k = whole; k < K; k++) high = std::max(high, row[k]), low = std::min(low, row[k]);
+            const float inverse = high > low ? ACT_MAX / (high - low) : 0;
             uint8_t* out = &bytes[m * K4];
             for (long k = 0; k < whole; k += VW) {
-                VI q = __builtin_convertvector(load(row + k) * inverse + (ACT_ZERO + 0.5f), VI);
+                VI q = __builtin_convertvector((load(row + k) - low) * inverse + 0.5f, VI);
                 VB narrow = __builtin_convertvector(q, VB);
                 std::memcpy(out + k, &narrow, VW);
             }
-            for (long k = whole; k < K; k++) out[k] = uint8_t(int(row[k] * inverse + (ACT_ZERO + 0.5f)));
-            for (long k = K; k < K4; k++) out[k] = ACT_ZERO;
+            for (long k = whole; k < K; k++) out[k] = uint8_t(int((row[k] - low) * inverse + 0.5f));
+            for (long k = K; k < K4; k++) out[k] = 0;
             starts[m] = out;
-            scales[m] = most / ACT_MAX;
+            scales[m] = (high - low) / ACT_MAX;
+            lows[m] = low;
         }
     }
 };
@@ -228,15 +233,15 @@ void multiply(Rows& rows, const Matrix& w, long first, long last, float* c, long
         long K4 = up(K, 4) / 4, columns = up(w.outputs, PW);
         const int8_t* data = static_cast<const int8_t*>(w.data);
         const float* column_scales = reinterpret_cast<const float*>(data + K4 * 4 * columns);
-        const float* corrections = column_scales + columns;
+        const float* column_sums = column_scales + columns;
         long tiles = (M + MOST_ROWS - 1) / MOST_ROWS, step = std::max(1L, PW * 4 / tiles);
         for (long p = first; p < last; p++) {
             const int8_t* panel = data + p * K4 * 4 * PW;
             const char* next = reinterpret_cast<const char*>(panel + K4 * 4 * PW);
             for (long t = 0, m = 0; t < tiles; t++) {
                 long n = (M - m + tiles - t - 1) / (tiles - t);
-                TILES8[n](&rows.starts[m], &rows.scales[m], K4, panel, column_scales + p * PW, corrections + p * PW,
-                          c + m * ldc + (p - first) * PW, ldc, next + t * K4 * step, step);
+                TILES8[n](&rows.starts[m], &rows.scales[m], &rows.lows[m], K4, panel, column_scales + p * PW,
+                          column_sums + p * PW, c + m * ldc + (p - first) * PW, ldc, next + t * K4 * step, step);
                 m += n;
             }
         }
@@ -420,7 +425,7 @@ void pack_columns(const float* w, long K, long stride, const int64_t* order, lon
             }
         for (int l = 0; l < PW; l++) {
             scales[p * PW + l] = most[l] / 127;
-            scales[columns + p * PW + l] = float(sums[l] * ACT_ZERO) * (most[l] / 127);
+            scales[columns + p * PW + l] = float(sums[l]) * (most[l] / 127);
         }
     }
 }
