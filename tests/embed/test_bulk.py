@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import h5py
@@ -23,6 +24,7 @@ import elmo.embed.bulk as bulk
 from elmo.embed.bulk import BulkOptions, embed_file
 from elmo.embed.embedder import Embedder
 from elmo.embed.load import load
+from elmo.embed.rows import Row
 from elmo.errors import ConfigError, ElmoError, ResumeError
 from elmo.text.locking import locked
 
@@ -241,7 +243,8 @@ def test_two_runs_do_not_write_the_same_output(embedder: Embedder, source: str, 
     assert not folder.exists()
 
 
-def fail(*_: object) -> None:
+def fail(rows: Iterable[Row], *_: object) -> None:
+    assert list(rows)
     raise OSError("disk full")
 
 

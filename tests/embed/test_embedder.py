@@ -18,6 +18,9 @@ from elmo.embed.load import load
 from elmo.embed.module import Elmo
 from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError, InputError, WeightsError
+from elmo.model import packed
+from elmo.ops import cpu_bfloat16
+from elmo.ops.cpu_kernels import kernels_run
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights import packaged
 from elmo.weights.loaded import LoadedModel
@@ -218,12 +221,42 @@ def test_impossible_arguments_of_load_are_refused(model_directory: Path, name: s
         load(model_directory, device="cpu", **{name: value})
 
 
-def test_half_precision_on_a_cpu_becomes_float32_with_a_warning(
-    model_directory: Path, embedder: Embedder, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_half_precision_that_a_cpu_does_not_run_becomes_float32_with_a_warning(
+    model_directory: Path,
+    embedder: Embedder,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    dtype: str,
 ) -> None:
-    half = load(model_directory, device="cpu", dtype="bfloat16")
+    monkeypatch.setattr(cpu_bfloat16, "TRIAL", "import os, signal; os.kill(os.getpid(), signal.SIGILL)")
+    cpu_bfloat16.cpu_runs_bfloat16.cache_clear()
+    half = load(model_directory, device="cpu", dtype=dtype)
+    cpu_bfloat16.cpu_runs_bfloat16.cache_clear()
     assert "computing in float32" in caplog.text
+    assert half.precision == "float32"
     close(half.encode(SENTENCES)[0], embedder.encode(SENTENCES)[0])
+
+
+@pytest.mark.skipif(not kernels_run(), reason="no C++ compiler, so there are no kernels")
+def test_int8_gives_nearly_the_same_vectors(model_directory: Path, embedder: Embedder) -> None:
+    small = load(model_directory, device="cpu", dtype="int8")
+    assert small.precision == "int8"
+    for found, wanted in zip(small.encode(SENTENCES), embedder.encode(SENTENCES), strict=True):
+        cosine = (found * wanted).sum(-1) / np.linalg.norm(found, axis=-1) / np.linalg.norm(wanted, axis=-1)
+        assert (cosine > 0.99).all()
+    assert any((a != b).any() for a, b in zip(small.encode(SENTENCES), embedder.encode(SENTENCES), strict=True))
+
+
+def test_without_compiled_kernels_vectors_are_the_same_and_int8_is_refused_aloud(
+    model_directory: Path, embedder: Embedder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(packed, "kernels_run", lambda: False)
+    plain = load(model_directory, device="cpu", dtype="int8")
+    assert "computing in float32" in caplog.text
+    assert plain.precision == "float32"
+    for found, wanted in zip(plain.encode(SENTENCES), embedder.encode(SENTENCES), strict=True):
+        close(found, wanted)
 
 
 def test_float64_agrees_with_float32(model_directory: Path, embedder: Embedder) -> None:

@@ -1,12 +1,13 @@
 """Bulk embedding: a text of any size to an output file, in bounded memory, resumable, one row for every input line."""
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from tqdm import tqdm
 
 from elmo.embed.embedder import Embedder, Layers, Pooling, check_layers, join_pieces, pool
 from elmo.embed.journal import Journal, digest_lines, journal_of
+from elmo.embed.pipeline import Behind, ahead
 from elmo.embed.rows import Row, Shape
 from elmo.embed.sentences import read_sentences
 from elmo.embed.writers.hdf5 import write_hdf5
@@ -48,6 +50,7 @@ STANDARD_STREAM = "-"
 # A part ends at either bound. Both depend on the input alone, so a resumed run makes the same parts and batches.
 LINES_IN_PART = 4096
 BYTES_IN_PART = 64 * 1024 * 1024
+PARTS_AHEAD, PARTS_BEHIND = 1, 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,22 +110,27 @@ def embed_file(
     check_layers(options.layers, embedder.layer_count)
     expand_paths([source])  # a name that is not there fails before anything is made
     chosen = format_of(output, output_format)
-    shape = Shape(
-        dim=embedder.dim,
-        layers=embedder.layer_count if options.layers == "all" else None,
-        pooled=options.pooling is not None,
-        dtype=options.dtype,
-    )
+    shape = shape_of(embedder, options)
     with _bar(source, show_progress_bar) as bar:
         if output == STANDARD_STREAM:
             return _to_standard_output(embedder, source, options, shape, bar)
         return _to_file(embedder, source, Path(output), options, chosen, shape, bar, resume=resume, overwrite=overwrite)
 
 
+def shape_of(embedder: Embedder, options: BulkOptions) -> Shape:
+    """What the rows of a job have in common."""
+    return Shape(
+        dim=embedder.dim,
+        layers=embedder.layer_count if options.layers == "all" else None,
+        pooled=options.pooling is not None,
+        dtype=options.dtype,
+    )
+
+
 def _to_standard_output(embedder: Embedder, source: str, options: BulkOptions, shape: Shape, bar: "tqdm[Any]") -> int:
     count, carried = 0, None
-    for lines, tokens in _parts(embedder, source, options):
-        rows, carried = _embed_part(embedder, lines, tokens, options, first=count, carried=carried, bar=bar)
+    for lines, tokens in parts_of(embedder, _lines(source), options):
+        rows, carried = embed_part(embedder, lines, tokens, options, first=count, carried=carried, bar=bar)
         for row in rows:
             write_row(row, sys.stdout, shape)
         sys.stdout.flush()
@@ -150,58 +158,97 @@ def _to_file(
     job = {
         "model": embedder.model.sha256,
         "state": embedder.state,
-        "precision": str(embedder.dtype),
+        "precision": embedder.precision,
         "source": source if source == STANDARD_STREAM else str(Path(source).resolve()),
         "options": asdict(options),
     }
     if folder.exists() and not resume and not overwrite:
         raise ResumeError(f"{folder}: an interrupted run left its parts; continue with --resume or add --overwrite")
     with journal_of(folder, job, resume=resume) as journal:
+        temporary = output.with_name(f".{output.name}.tmp")
+
+        def write_rows(rows: Iterable[Row]) -> None:
+            with errors_naming(output):
+                WRITERS[chosen](rows, temporary, shape)
+                with open(temporary, "rb+") as file:
+                    os.fsync(file.fileno())
+
         try:
-            count = _fill(journal, embedder, source, options, bar)
+            count = _fill(journal, embedder, source, options, bar, write_rows)
+            with errors_naming(output):
+                os.replace(temporary, output)
         except Exception:
             if not len(journal):
                 journal.remove()
             raise
-        temporary = output.with_name(f".{output.name}.tmp")
-        try:
-            with errors_naming(output):
-                WRITERS[chosen](journal.rows(), temporary, shape)
-                with open(temporary, "rb+") as file:
-                    os.fsync(file.fileno())
-                os.replace(temporary, output)
         finally:
             temporary.unlink(missing_ok=True)
         journal.remove()
     return count
 
 
-def _fill(journal: Journal, embedder: Embedder, source: str, options: BulkOptions, bar: "tqdm[Any]") -> int:
-    """Add the parts that the journal lacks; says how many lines the input has."""
+class _Part(NamedTuple):
+    """What the journal keeps of a finished part."""
+
+    rows: list[Row]
+    digest: str
+    carried: State | None
+
+
+def _fill(
+    journal: Journal,
+    embedder: Embedder,
+    source: str,
+    options: BulkOptions,
+    bar: "tqdm[Any]",
+    write_rows: Callable[[Iterable[Row]], None],
+) -> int:
+    """Add the parts that the journal lacks, while all parts go into the output; says how many lines the input has.
+
+    Lines are tokenized ahead of the model, and parts written behind it, so that it never waits for either.
+    """
     done = len(journal)
+
+    def write(parts: Iterator[_Part]) -> None:
+        def rows() -> Iterator[Row]:
+            yield from journal.rows(done)
+            for part in parts:
+                journal.append(part.rows, lines_digest=part.digest, carried=_dump(part.carried))
+                yield from part.rows
+
+        write_rows(rows())
+
     count = 0
     carried: State | None = None
-    for part, (lines, tokens) in enumerate(_parts(embedder, source, options)):
-        if part < done:
-            journal.check(part, lines)
-            bar.update(sum(map(_size, lines)))
-            if part == done - 1:
-                carried = _restore(embedder, journal, part)
-        else:
-            rows, carried = _embed_part(embedder, lines, tokens, options, first=count, carried=carried, bar=bar)
-            journal.append(rows, lines_digest=digest_lines(lines), carried=_dump(carried))
-        count += len(lines)
+    lines_and_tokens = ahead(parts_of(embedder, _lines(source), options), depth=PARTS_AHEAD)
+    with contextlib.closing(lines_and_tokens), Behind(write, depth=PARTS_BEHIND) as behind:
+        for part, (lines, tokens) in enumerate(lines_and_tokens):
+            if part < done:
+                journal.check(part, lines)
+                bar.update(sum(map(_size, lines)))
+                if part == done - 1:
+                    carried = _restore(embedder, journal, part)
+            else:
+                rows, carried = embed_part(embedder, lines, tokens, options, first=count, carried=carried, bar=bar)
+                behind.put(_Part(rows, digest_lines(lines), carried))
+            count += len(lines)
     return count
 
 
-def _parts(embedder: Embedder, source: str, options: BulkOptions) -> Iterator[tuple[list[str], list[list[list[str]]]]]:
+def _lines(source: str) -> Iterator[str]:
+    return (line for path in expand_paths([source]) for _, line in read_lines(path))
+
+
+def parts_of(
+    embedder: Embedder, texts: Iterable[str], options: BulkOptions
+) -> Iterator[tuple[list[str], list[list[list[str]]]]]:
     """The input cut into parts: lines, and for each line its pieces (sentences) of tokens."""
     tokenizer = Tokenizer(rule="whitespace") if options.tokenized else embedder.model.tokenizer
     token_bytes = 4 * embedder.dim * (embedder.layer_count if options.layers == "all" else 1)
     lines: list[str] = []
     pieces: list[list[list[str]]] = []
     size = 0
-    for text in (line for path in expand_paths([source]) for _, line in read_lines(path)):
+    for text in texts:
         sentence = read_sentences(text, tokenizer, split=options.split_sentences)[0]
         lines.append(text)
         pieces.append(sentence.pieces)
@@ -213,22 +260,24 @@ def _parts(embedder: Embedder, source: str, options: BulkOptions) -> Iterator[tu
         yield lines, pieces
 
 
-def _embed_part(
+def embed_part(
     embedder: Embedder,
     lines: list[str],
     tokens: list[list[list[str]]],
     options: BulkOptions,
     *,
     first: int,
-    carried: State | None,
-    bar: "tqdm[Any]",
+    carried: State | None = None,
+    bar: "tqdm[Any] | None" = None,
 ) -> tuple[list[Row], State | None]:
+    """The rows of one part, whose first line has the number `first`; in state "carry" also the state to go on with."""
     flat = [piece for pieces in tokens for piece in pieces]
     # A line's bytes count as done in equal shares with each of its sentences.
     shares = [_size(line) / len(pieces) for line, pieces in zip(lines, tokens, strict=True) for _ in pieces]
 
     def advance(batch: Sequence[int]) -> None:
-        bar.update(sum(shares[n] for n in batch))
+        if bar is not None:
+            bar.update(sum(shares[n] for n in batch))
 
     vectors, carried = embedder.embed_tokens(
         flat,

@@ -11,6 +11,7 @@ from torch import Tensor
 from elmo.embed.batches import BOUNDARIES
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import State
+from elmo.model.packed import PackedBiLM
 from elmo.ops.transfer import to_device
 
 WordVectors = Callable[[Sequence[str]], Tensor]
@@ -40,7 +41,13 @@ def contextualize(
 
 
 def contextualize_long(
-    bilm: BiLM, vectors: WordVectors, boundaries: Tensor, sentence: Sequence[str], state: State, *, window: int
+    bilm: BiLM | PackedBiLM,
+    vectors: WordVectors,
+    boundaries: Tensor,
+    sentence: Sequence[str],
+    state: State,
+    *,
+    window: int,
 ) -> Iterator[tuple[int, slice, Tensor] | State]:
     """One sentence in windows, the state carried through, in memory that does not grow with the sentence.
 

@@ -17,7 +17,10 @@ from elmo.embed.contextualize import Forward, contextualize, contextualize_long
 from elmo.embed.sentences import read_sentences
 from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError
+from elmo.model.bilm import BiLM
 from elmo.model.bilstm import BiLSTM, State
+from elmo.model.packed import PackedBiLM, can_pack
+from elmo.ops.cpu_bfloat16 import cpu_runs_bfloat16
 from elmo.ops.transfer import to_device
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel
@@ -30,7 +33,13 @@ Pooling = Literal["mean", "max"]
 Array = npt.NDArray[np.float32]
 
 STATES = ("settled", "zero", "carry")
-DTYPES = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
+DTYPES = {
+    "float32": torch.float32,
+    "float64": torch.float64,
+    "bfloat16": torch.bfloat16,
+    "float16": torch.float16,
+    "int8": torch.float32,  # of everything but the weights
+}
 POSITIONS_FACTOR_ON_GPU = 16
 BATCH_SIZE, BATCH_SIZE_ON_GPU = 64, 1024
 SHORTEST_ON_GPU = 0.8  # of a batch's longest sentence
@@ -72,22 +81,36 @@ class Embedder:
             raise ConfigError(f"num_threads is {num_threads}; it must be at least 1")
         self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self.dtype = _choose_dtype(dtype, self.device)
+        self.precision = str(self.dtype).removeprefix("torch.")
         self.state = state
         self.num_threads = num_threads
         self.model = model
         self.bilm = model.bilm.to(self.device, self.dtype).eval().requires_grad_(False)
+        self._runner = self._prepare(int8=dtype == "int8")
         self._reference = reference
         with torch.inference_mode():
             self._boundaries = self._word_rows(model.boundary_rows())  # [2, D]
         self._cut_words: list[str] = []
         self.cache = WordCache(self._encode_words, size=self._boundaries.shape[1])
-        self._forward: Forward = self.bilm
+        self._forward: Forward = self._runner
         if self.device.type == "cuda" and state != "carry" and isinstance(self.bilm.lstm, BiLSTM):
             self._forward = CapturedBiLM(self.bilm, start=self._start(1))
 
     @property
     def _most_positions(self) -> int:
         return MOST_POSITIONS * (POSITIONS_FACTOR_ON_GPU if self.device.type == "cuda" else 1)
+
+    def _prepare(self, *, int8: bool) -> BiLM | PackedBiLM:
+        """The biLM itself, or its copy for a CPU's kernels where that is faster."""
+        if self.device.type == "cpu" and can_pack(self.bilm):
+            self.precision = "int8" if int8 else "float32"
+            return PackedBiLM(self.bilm, int8=int8)
+        if int8:
+            logger.warning(
+                "dtype int8 needs a CPU, a C++ compiler (g++) and a model with a biLSTM of its own; computing in %s",
+                self.precision,
+            )
+        return self.bilm
 
     @property
     def dim(self) -> int:
@@ -282,7 +305,7 @@ class Embedder:
         P = self.bilm.config.lstm.output_dim
         result = self._empty(layers, tokens=len(sentence))
         after = state
-        pieces = contextualize_long(self.bilm, self.cache.look_up, self._boundaries, sentence, state, window=window)
+        pieces = contextualize_long(self._runner, self.cache.look_up, self._boundaries, sentence, state, window=window)
         for piece in pieces:
             if isinstance(piece, State):
                 after = piece
@@ -303,7 +326,7 @@ class Embedder:
         return self._word_rows(self.model.spell(words))
 
     def _word_rows(self, rows: npt.NDArray[np.integer[Any]]) -> Tensor:
-        vectors = self.bilm.tokens(to_device(torch.from_numpy(rows), self.device))
+        vectors = self._runner.tokens(to_device(torch.from_numpy(rows), self.device))
         assert isinstance(vectors, Tensor)
         return vectors
 
@@ -367,9 +390,11 @@ def _choose_dtype(name: str | None, device: torch.device) -> torch.dtype:
     if name is not None and name not in DTYPES:
         raise ConfigError(f"dtype is {name!r}; it must be one of {', '.join(DTYPES)}")
     dtype = DTYPES[name or "float32"]
-    if device.type == "cpu" and dtype in (torch.bfloat16, torch.float16):
-        # Some CPUs advertise bf16 units they cannot run, and the process dies; half precision gains nothing here.
-        logger.warning("dtype %s is not used on a CPU; computing in float32", name)
+    if device.type == "cpu" and dtype == torch.float16:
+        logger.warning("dtype float16 is not used on a CPU, where it gains nothing; computing in float32")
+        return torch.float32
+    if device.type == "cpu" and dtype == torch.bfloat16 and not cpu_runs_bfloat16():
+        logger.warning("dtype bfloat16 failed a trial on this CPU; computing in float32 (int8 is the faster choice)")
         return torch.float32
     return dtype
 

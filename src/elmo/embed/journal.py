@@ -127,9 +127,9 @@ class Journal:
             names = [name for name in stored.keys() if name.startswith("carried.")]  # noqa: SIM118
             return {name.removeprefix("carried."): stored.get_tensor(name) for name in names}
 
-    def rows(self) -> Iterator[Row]:
-        """Every row of every part, in input order, one part in memory at a time."""
-        for part in range(len(self)):
+    def rows(self, parts: int) -> Iterator[Row]:
+        """Every row of the first `parts` parts, in input order, one part in memory at a time."""
+        for part in range(parts):
             with self._open(part) as stored:
                 tensors = {name: stored.get_tensor(name) for name in ("lines", "texts", "shapes", "vectors")}
             texts = json.loads(tensors["texts"].tobytes())

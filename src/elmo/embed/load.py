@@ -22,11 +22,13 @@ def load(
 
     `name_or_path`: a directory or file of any supported format, or the name of a published model; the packaged English
     model if it is not given.
-    `device`: "cpu", "cuda", "cuda:1"; a GPU is taken if there is one. `dtype`: "float32" (default), "float64", and on a
-    GPU "bfloat16" or "float16". `state`: where each sentence starts: "settled" (the state between sentences; results
-    depend on nothing but the sentence), "zero", or "carry" (from the sentence before in the batch row, as bilm-tf and
-    AllenNLP do). `num_threads`: CPU threads during `encode`. `options`: the options.json of an HDF5 file, where it does
-    not stand beside it under a name that tells. `offline`: never ask the network for a published model.
+    `device`: "cpu", "cuda", "cuda:1"; a GPU is taken if there is one. `dtype`: "float32" (default), "float64", on a GPU
+    "bfloat16" or "float16", on a CPU "int8" (twice as fast, a quarter of the memory, vectors a little off; see
+    docs/speed.md) or "bfloat16" where it runs. `state`: where each sentence starts: "settled" (the state between
+    sentences; results depend on nothing but the sentence), "zero", or "carry" (from the sentence before in the batch
+    row, as bilm-tf and AllenNLP do). `num_threads`: CPU threads during `encode`. `options`: the options.json of an HDF5
+    file, where it does not stand beside it under a name that tells. `offline`: never ask the network for a published
+    model.
     """
     source = DEFAULT if name_or_path is None else str(name_or_path)
     options = None if options is None else str(options)

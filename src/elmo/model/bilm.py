@@ -5,7 +5,7 @@ W distinct words, N sentences, T positions (boundaries included), L layers, D si
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -84,38 +84,16 @@ class BiLM(nn.Module):
         Layer 0 is the token vector, once for each direction. Positions past a length are zero in every layer. Lengths
         on the CPU are best: those on a GPU are waited for.
         """
-        lengths = lengths.cpu()
-        if (lengths[1:] > lengths[:-1]).any():
-            order = torch.argsort(lengths, descending=True, stable=True)
-            here, back = to_device(order, x.device), to_device(torch.argsort(order), x.device)
-            layers, after = self._run_falling(x[here], lengths[order], state.rows(here))
-            return layers[:, back], after.rows(back)
-        return self._run_falling(x, lengths, state)
+        return run_layers(self.lstm, x, lengths, state, directions=self.config.lstm.directions)
 
     def forward_padded(self, x: Tensor, lengths: Tensor, state: State) -> Tensor:
         """The layers that `forward` gives, with anything past a sentence's length. Lengths are on the device.
 
         No shape depends on a value, so that it can be captured in a CUDA graph.
         """
-        outputs, _ = self.lstm(reading_order(x, lengths, directions=self.config.lstm.directions), state)
-        return self._layers(x, outputs, lengths)
-
-    def _run_falling(self, x: Tensor, lengths: Tensor, state: State) -> tuple[Tensor, State]:
-        """With the sentences in order of falling length, which the LSTM wants. The lengths are on the host."""
-        here = to_device(lengths, x.device)
-        read = reading_order(x, here, directions=self.config.lstm.directions)
-        outputs, after = self.lstm(read, state, lengths=lengths)
-        alive = torch.arange(x.shape[1], device=x.device) < here[:, None]  # [N, T]
-        return self._layers(x * alive[:, :, None], outputs, here), after
-
-    def _layers(self, x: Tensor, outputs: list[Tensor], lengths: Tensor) -> Tensor:
-        """x: [N, T, D] and outputs [R, T, N, D] in reading order -> [L + 1, N, T, R * D]."""
-        N, T, D = x.shape
         R = self.config.lstm.directions
-        parts = [x] * R
-        for y in outputs:
-            parts += text_order(y, lengths)
-        return torch.stack(parts, dim=2).view(N, T, len(parts) // R, R * D).permute(2, 0, 1, 3)
+        outputs, _ = self.lstm(reading_order(x, lengths, directions=R), state)
+        return _stack_layers(x, outputs, lengths, directions=R)
 
     def zero_state(self, rows: int) -> State:
         """The state of a model that has read nothing."""
@@ -134,6 +112,40 @@ class BiLM(nn.Module):
         self.lstm.initialize(generator)
         self.settled_h.zero_()
         self.settled_c.zero_()
+
+
+class Stack(Protocol):
+    """What runs a batch in reading order through all layers; `BiLSTM.forward` says what it means."""
+
+    def __call__(self, x: Tensor, state: State, *, lengths: Tensor | None = None) -> tuple[list[Tensor], State]: ...
+
+
+def run_layers(lstm: Stack, x: Tensor, lengths: Tensor, state: State, *, directions: int) -> tuple[Tensor, State]:
+    """`BiLM.forward`, whatever computes the stack: rows sorted by length, turned round, and put back in order."""
+    lengths = lengths.cpu()
+    if (lengths[1:] > lengths[:-1]).any():
+        order = torch.argsort(lengths, descending=True, stable=True)
+        here, back = to_device(order, x.device), to_device(torch.argsort(order), x.device)
+        layers, after = _run_falling(lstm, x[here], lengths[order], state.rows(here), directions=directions)
+        return layers[:, back], after.rows(back)
+    return _run_falling(lstm, x, lengths, state, directions=directions)
+
+
+def _run_falling(lstm: Stack, x: Tensor, lengths: Tensor, state: State, *, directions: int) -> tuple[Tensor, State]:
+    """With the sentences in order of falling length, which the LSTM wants. The lengths are on the host."""
+    here = to_device(lengths, x.device)
+    outputs, after = lstm(reading_order(x, here, directions=directions), state, lengths=lengths)
+    alive = torch.arange(x.shape[1], device=x.device) < here[:, None]  # [N, T]
+    return _stack_layers(x * alive[:, :, None], outputs, here, directions=directions), after
+
+
+def _stack_layers(x: Tensor, outputs: list[Tensor], lengths: Tensor, *, directions: int) -> Tensor:
+    """x: [N, T, D] and outputs [R, T, N, D] in reading order -> [L + 1, N, T, R * D]."""
+    N, T, D = x.shape
+    parts = [x] * directions
+    for y in outputs:
+        parts += text_order(y, lengths)
+    return torch.stack(parts, dim=2).view(N, T, len(parts) // directions, directions * D).permute(2, 0, 1, 3)
 
 
 def _build_tokens(

@@ -15,7 +15,7 @@ from elmo.ops.lstmp_training import lstmp_training
 from elmo.ops.transfer import to_device
 from elmo.ops.triton_support import triton_runs_on
 
-__all__ = ["LSTMPState", "LSTMPWeights", "lstmp", "lstmp_reference"]
+__all__ = ["LSTMPState", "LSTMPWeights", "alive_rows", "lstmp", "lstmp_reference"]
 
 
 def lstmp(
@@ -35,9 +35,9 @@ def lstmp(
     state = LSTMPState(state.h.to(x.dtype), state.c.to(torch.promote_types(x.dtype, torch.float32)))
     if T == 0:
         return x.new_zeros(*x.shape[:3], state.h.shape[-1]), state
-    alive = [B] * T
+    alive = alive_rows(lengths, T, B)
     if lengths is not None:
-        alive, lengths = _alive(lengths, T), to_device(lengths, x.device)
+        lengths = to_device(lengths, x.device)
     # Inside, each product has the type it was given; a surrounding autocast would change some of them.
     with torch.autocast(x.device.type, enabled=False):
         if x.dtype != torch.float64 and triton_runs_on(x.device):
@@ -71,8 +71,10 @@ def lstmp(
         return lstmp_inference(x, state, weights, alive=alive, cell_clip=cell_clip, projection_clip=projection_clip)
 
 
-def _alive(lengths: Tensor, T: int) -> list[int]:
+def alive_rows(lengths: Tensor | None, T: int, B: int) -> list[int]:
     """How many rows each step has; they stand first. Lengths on a GPU are waited for."""
+    if lengths is None:
+        return [B] * T
     values: list[int] = lengths.tolist()
     if any(before < after for before, after in pairwise(values)):
         raise ValueError("lstmp wants its rows in order of falling length")

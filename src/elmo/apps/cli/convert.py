@@ -19,6 +19,7 @@ class Target(StrEnum):
 
     native = "native"
     bilm_tf = "bilm-tf"
+    onnx = "onnx"
 
 
 class Store(StrEnum):
@@ -40,10 +41,14 @@ STORAGES: "dict[Store, Storage]" = {
 
 def convert(
     source: Annotated[str, typer.Argument(help="The model to read: a directory, a file, or a name.")],
-    target: Annotated[str, typer.Argument(help="The directory to write.")],
+    target: Annotated[str, typer.Argument(help="The directory to write, or a file whose name ends in .onnx.")],
     target_format: Annotated[
-        Target, typer.Option("--to", help="native, or bilm-tf (options.json and weights.hdf5; AllenNLP reads it too).")
-    ] = Target.native,
+        Target | None,
+        typer.Option(
+            "--to",
+            help="native (the default), bilm-tf (options.json and weights.hdf5; AllenNLP reads it too), or onnx.",
+        ),
+    ] = None,
     store: Annotated[
         Store, typer.Option("--store", help="The type of stored weights (native); int8 is 8 bits with a scale a row.")
     ] = Store.fp32,
@@ -70,22 +75,29 @@ def convert(
 
     Example: elmo convert run/model small-model --store int8 --softmax-to small-softmax.safetensors
     """
-    from elmo.weights.formats import read_model, write_model
+    from elmo.weights.formats import Format, read_model, write_model
+    from elmo.weights.onnxfile import write_onnx
     from elmo.weights.softmaxfile import write_softmax
 
     model = read_model(source, options=options_file, embedding=embedding, vocabulary=vocabulary)
     if softmax_to is not None:
         options.refuse_existing(softmax_to, overwrite=overwrite)
+    if target_format is Target.onnx or (target_format is None and target.lower().endswith(".onnx")):
+        if softmax_to is not None:
+            raise typer.BadParameter("--softmax-to needs a native target, to which the softmax belongs")
+        write_onnx(model, Path(target), overwrite=overwrite)
+        return
     kept = model if with_softmax else dataclasses.replace(model, softmax=None)
+    chosen: Format = "bilm-tf" if target_format is Target.bilm_tf else "native"
     write_model(
         kept,
         target,
-        format=target_format.value,
+        format=chosen,
         storage=STORAGES[store],
         card=None if card is None else card.read_text("utf-8"),
         overwrite=overwrite,
     )
     if softmax_to is not None:
         write_softmax(model, softmax_to, bilms=[read_model(target).sha256])
-    elif model.softmax is not None and kept.softmax is None and target_format is Target.native:
+    elif model.softmax is not None and kept.softmax is None and chosen == "native":
         say("the softmax is left out; --with-softmax keeps it, --softmax-to writes it apart")

@@ -11,6 +11,13 @@ if TYPE_CHECKING:
     from elmo.embed.embedder import Layers
 
 
+class Engine(StrEnum):
+    """What runs the job."""
+
+    local = "local"
+    ray = "ray"
+
+
 class OutputFormat(StrEnum):
     """How the vectors are stored."""
 
@@ -32,6 +39,15 @@ class Dtype(StrEnum):
     """The type in which vectors are stored."""
 
     float32 = "float32"
+    float16 = "float16"
+
+
+class Precision(StrEnum):
+    """The type in which vectors are computed."""
+
+    float32 = "float32"
+    int8 = "int8"
+    bfloat16 = "bfloat16"
     float16 = "float16"
 
 
@@ -62,17 +78,33 @@ def embed(
         bool, typer.Option("--split-sentences", help="A line is a document; its sentences are embedded one by one.")
     ] = False,
     dtype: Annotated[Dtype, typer.Option("--dtype", help="The type in which vectors are stored.")] = Dtype.float32,
+    precision: Annotated[
+        Precision, typer.Option("--precision", help="The type in which vectors are computed; int8 is for CPUs.")
+    ] = Precision.float32,
     batch_size: Annotated[
         int | None, typer.Option("--batch-size", min=1, help="Sentences in a batch, at most; 64, on a GPU 1024.")
     ] = None,
     state: options.StateOption = options.State.settled,
     device: options.Device = None,
+    engine: Annotated[
+        Engine, typer.Option("--engine", help="local, or ray: a directory of Parquet shards, on a cluster.")
+    ] = Engine.local,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, help="Worker processes (ray); as many as fit if not given.")
+    ] = None,
+    worker_cpus: Annotated[int, typer.Option("--worker-cpus", min=1, help="CPUs of each worker (ray).")] = 2,
+    worker_gpus: Annotated[float, typer.Option("--worker-gpus", min=0, help="GPUs of each worker (ray).")] = 0,
+    shard_lines: Annotated[
+        int, typer.Option("--shard-lines", min=1, help="Lines in a shard (ray), the unit that is tried again.")
+    ] = 10_000,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run of the same job.")] = False,
     overwrite: options.Overwrite = False,
 ) -> None:
     """Embed every line of a text: one row for each line, blank ones too, tokens beside their vectors.
 
     Example: elmo embed sentences.txt -o vectors.hdf5 --model my-model --layers all
+
+    With --engine ray a file or directory becomes a directory of Parquet shards (docs/speed.md).
     """
     from elmo.embed.bulk import BulkOptions, embed_file
     from elmo.embed.load import load
@@ -85,7 +117,25 @@ def embed(
         batch_size=batch_size,
         dtype=dtype.value,
     )
-    embedder = load(model, device=device, state=state.value)
+    if engine is Engine.ray:
+        from elmo.embed.ray_engine import Cluster, embed_with_ray
+
+        if overwrite or output == "-" or output_format not in (None, OutputFormat.parquet):
+            raise typer.BadParameter("--engine ray writes a new directory of Parquet files, or goes on with --resume")
+        embed_with_ray(
+            source,
+            output,
+            model=model,
+            options=wanted,
+            device=device,
+            precision=precision.value,
+            state=state.value,
+            cluster=Cluster(workers=workers, worker_cpus=worker_cpus, worker_gpus=worker_gpus),
+            lines_in_shard=shard_lines,
+            resume=resume,
+        )
+        return
+    embedder = load(model, device=device, dtype=precision.value, state=state.value)
     embed_file(
         embedder,
         source,

@@ -14,8 +14,11 @@ ROWS_IN_GROUP = 16_384
 BYTES_IN_GROUP = 32 << 20
 
 
-def write_parquet(rows: Iterable[Row], path: Path, shape: Shape) -> None:
-    """Columns: `line`, `text`, `tokens`, and `vectors` (`vector` when pooled), or `layer_0`, `layer_1`, ... for all."""
+def write_parquet(rows: Iterable[Row], path: Path, shape: Shape, *, file: str | None = None) -> None:
+    """Columns: `line`, `text`, `tokens`, and `vectors` (`vector` when pooled), or `layer_0`, `layer_1`, ... for all.
+
+    With `file`, a column of that name stands first: where the lines came from.
+    """
     try:
         import pyarrow as arrow
         from pyarrow import parquet
@@ -27,16 +30,26 @@ def write_parquet(rows: Iterable[Row], path: Path, shape: Shape) -> None:
     vector = arrow.list_(number, shape.dim)
     names = _vector_columns(shape)
     schema = arrow.schema(
-        [("line", arrow.int64()), ("text", arrow.string()), ("tokens", arrow.list_(arrow.string()))]
+        ([] if file is None else [("file", arrow.string())])
+        + [("line", arrow.int64()), ("text", arrow.string()), ("tokens", arrow.list_(arrow.string()))]
         + [(name, vector if shape.pooled else arrow.list_(vector)) for name in names]
     )
-    # Vectors do not compress, and dictionaries of floats only cost time.
-    with parquet.ParquetWriter(path, schema, compression={"text": "zstd"}, use_dictionary=["tokens"]) as writer:
+    # Vectors do not compress, and dictionaries and statistics of floats only cost time.
+    written_as = {
+        "compression": {"text": "zstd", "tokens.list.element": "zstd"},
+        "use_dictionary": ["file", "tokens.list.element"],
+        "write_statistics": ["line"],
+    }
+    with parquet.ParquetWriter(path, schema, **written_as) as writer:
         for group in _groups(rows):
-            columns: list[Any] = [
+            columns: list[Any] = [] if file is None else [arrow.repeat(_storable(file), len(group))]
+            columns += [
                 arrow.array([row.line for row in group], arrow.int64()),
-                arrow.array([_storable(row.text) for row in group], arrow.string()),
-                arrow.array([list(map(_storable, row.tokens)) for row in group], arrow.list_(arrow.string())),
+                _strings(arrow, [row.text for row in group]),
+                arrow.ListArray.from_arrays(
+                    _offsets(arrow, [len(row.tokens) for row in group]),
+                    _strings(arrow, [token for row in group for token in row.tokens]),
+                ),
             ]
             for n in range(len(names)):
                 arrays = [row.vectors if shape.layers is None else row.vectors[n] for row in group]
@@ -55,8 +68,18 @@ def _vectors(arrow: Any, arrays: list[Any], vector: Any, shape: Shape) -> Any:
     fixed = arrow.FixedSizeListArray.from_arrays(arrow.array(flat), type=vector)
     if shape.pooled:
         return fixed
-    offsets = np.concatenate([[0], np.cumsum([len(array) for array in arrays])]).astype(np.int32)
-    return arrow.ListArray.from_arrays(arrow.array(offsets), fixed)
+    return arrow.ListArray.from_arrays(_offsets(arrow, [len(array) for array in arrays]), fixed)
+
+
+def _offsets(arrow: Any, lengths: list[int]) -> Any:
+    return arrow.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
+
+
+def _strings(arrow: Any, texts: list[str]) -> Any:
+    try:
+        return arrow.array(texts, arrow.string())
+    except UnicodeEncodeError:
+        return arrow.array(list(map(_storable, texts)), arrow.string())
 
 
 def _groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
