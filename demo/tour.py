@@ -4,7 +4,7 @@ from pathlib import Path
 
 import h5py
 
-from elmo.analysis.examples import read_collection
+from elmo.analysis.examples import read_everyday
 from elmo.analysis.neighbors import Neighbor, find_neighbors
 from elmo.embed.bulk import BulkOptions, embed_file
 from elmo.embed.embedder import Embedder
@@ -64,7 +64,7 @@ def tour(embedder: Embedder) -> None:
             cosines = compare_word(embedder, (word, first), (word, sentence))
             print(f"    {kind:10s}  {sentence:50s}" + "".join(f"{c:8.2f}" for c in cosines))
 
-    collection = read_collection()
+    collection = read_everyday()
     print(f"\nNearest neighbours in context (top layer, all words of {len(collection)} packaged sentences):\n")
     found = find_neighbors(embedder, [*SCENES, MADE_UP], collection, count=3)
     for (word, sentence), neighbors in zip(SCENES, found[:-1], strict=True):

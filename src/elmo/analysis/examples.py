@@ -27,9 +27,14 @@ def read_senses() -> list[Use]:
     return uses
 
 
+def read_everyday() -> list[str]:
+    """220 sentences of every day, with ambiguous words among others."""
+    return list(_lines(SENTENCES))
+
+
 def read_collection() -> list[str]:
-    """All packaged sentences: those of `read_senses`, and more of every day."""
-    return [use.sentence for use in read_senses()] + list(_lines(SENTENCES))
+    """All packaged sentences: those of `read_senses` and of `read_everyday`."""
+    return [use.sentence for use in read_senses()] + read_everyday()
 
 
 def _lines(name: str) -> Iterator[str]:
