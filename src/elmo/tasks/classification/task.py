@@ -19,7 +19,8 @@ class ClassificationConfig:
     """A classification task. `subphrases`: whether the phrases inside of trees are learned too.
 
     `sentence_repeats`: how often an epoch has each whole sentence then; phrases outnumber them twenty to one, and have
-    other labels (half of them neutral). `tokenizer`: how the text of `label<TAB>text` becomes tokens; None: they stand between white space.
+    other labels (half of them neutral). `tokenizer`: how the text of `label<TAB>text` becomes tokens; None: they stand
+    between white space.
     """
 
     kind: Literal["classification"] = "classification"
