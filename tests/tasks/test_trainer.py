@@ -225,6 +225,7 @@ def test_every_option_changes_what_is_learned(name: str, value: Any, model: Load
     ("name", "value"),
     [
         ("task__subphrases", True),
+        ("train__batch", 3),
         ("task__model__hidden", 7),
         ("task__model__embedding_dropout", 0.5),
         ("task__model__encoder_dropout", 0.5),

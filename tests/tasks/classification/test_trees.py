@@ -30,11 +30,14 @@ def test_what_is_not_a_tree_is_refused_with_its_place(line: str) -> None:
 
 def test_phrases_are_learned_once_and_only_in_training() -> None:
     path = str(SAMPLES / "sentiment-train.trees")
-    task = Classification(ClassificationConfig())
+    task = Classification(ClassificationConfig(sentence_repeats=1))
     sentences = task.read(path)
     assert len(sentences) == 9
     learned = task.training_examples(sentences)
     assert len({(e.texts, e.answer) for e in learned}) == len(learned) > 40
+    repeated = Classification(ClassificationConfig(sentence_repeats=3)).training_examples(sentences)
+    assert len(repeated) == len(learned) + 2 * 9
+    assert repeated[-9:] == sentences
     alone = Classification(ClassificationConfig(subphrases=False))
     assert len(alone.training_examples(alone.read(path))) == 9
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from elmo.errors import InputError
+from elmo.errors import ConfigError, InputError
 from elmo.tasks.classification.model import BiattentiveClassifier, BiattentiveConfig
 from elmo.tasks.classification.trees import Phrase, read_tree
 from elmo.tasks.embedding import TaskEmbedding
@@ -18,13 +18,20 @@ from elmo.text.tokenizer import Tokenizer
 class ClassificationConfig:
     """A classification task. `subphrases`: whether the phrases inside of trees are learned too.
 
-    `tokenizer`: how the text of `label<TAB>text` becomes tokens; None: they stand between white space.
+    `sentence_repeats`: how often an epoch has each whole sentence then; phrases outnumber them twenty to one, and have
+    other labels (half of them neutral). `tokenizer`: how the text of `label<TAB>text` becomes tokens; None: they stand
+    between white space.
     """
 
     kind: Literal["classification"] = "classification"
     subphrases: bool = True
+    sentence_repeats: int = 4
     tokenizer: Literal["treebank", "unicode"] | None = "treebank"
     model: BiattentiveConfig = field(default_factory=BiattentiveConfig)
+
+    def __post_init__(self) -> None:
+        if self.sentence_repeats < 1:
+            raise ConfigError(f"sentence_repeats is {self.sentence_repeats}; it must be at least 1")
 
 
 @dataclass(frozen=True)
@@ -58,14 +65,14 @@ class Classification(Task):
 
     def training_examples(self, examples: Sequence[Example]) -> list[Example]:
         """Sentences, and the phrases of trees if so configured; the same phrase with the same label once."""
-        if not self.config.subphrases:
+        if not self.config.subphrases or not any(isinstance(example, TreeExample) for example in examples):
             return list(examples)
         found: dict[tuple[tuple[str, ...], Any], Example] = {}
         for example in examples:
             found.setdefault((example.texts[0], example.answer), example)
             for phrase in example.phrases if isinstance(example, TreeExample) else ():
                 found.setdefault((phrase.words, phrase.label), Example((phrase.words,), phrase.label, example.place))
-        return list(found.values())
+        return [*found.values(), *list(examples) * (self.config.sentence_repeats - 1)]
 
     def find_labels(self, examples: Sequence[Example]) -> list[str]:
         """All labels, sorted."""
