@@ -5,12 +5,19 @@ BIN := $(VENV)/bin
 
 .PHONY: demo test lint types clean
 
-$(VENV)/.installed: pyproject.toml constraints.txt
+$(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/.package: $(VENV)/.made pyproject.toml constraints.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.made pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
 
-demo: $(VENV)/.installed
+demo: $(VENV)/.package
 	$(BIN)/python demo
 
 test: lint types
