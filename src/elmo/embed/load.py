@@ -23,7 +23,7 @@ def load(
     `name_or_path`: a directory or file of any supported format, or the name of a published model; the packaged English
     model if it is not given.
     `device`: "cpu", "cuda", "cuda:1"; a GPU is taken if there is one. `dtype`: "float32" (default), "float64", on a GPU
-    "bfloat16" or "float16", on a CPU "int8" (twice as fast, a quarter of the memory, vectors a little off; see
+    "bfloat16" or "float16", on a CPU "int8" (faster, weights in a quarter of the memory, vectors a little off; see
     docs/speed.md) or "bfloat16" where it runs. `state`: where each sentence starts: "settled" (the state between
     sentences; results depend on nothing but the sentence), "zero", or "carry" (from the sentence before in the batch
     row, as bilm-tf and AllenNLP do). `num_threads`: CPU threads during `encode`. `options`: the options.json of an HDF5
