@@ -204,3 +204,14 @@ def test_a_carried_state_is_refused(model_directory: Path, monkeypatch: pytest.M
 
 def stopped(*_: object) -> None:
     raise KeyboardInterrupt
+
+
+def test_the_cause_is_the_exception_and_not_the_advice_behind_it() -> None:
+    text = (
+        "ray::Map(EmbedShard)() (pid=1)\n  File 'a.py', line 3\n"
+        "elmo.errors.ElmoError: /o/shard: cannot be written: full\n"
+        "To change retry attempts, backoff, or which errors are retried, configure something."
+    )
+    assert ray_engine._cause(RuntimeError(text)) == "/o/shard: cannot be written: full"
+    assert ray_engine._cause(RuntimeError("the actor died")) == "the actor died"
+    assert ray_engine._cause(RuntimeError()) == "RuntimeError"

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors import SafetensorError
 
-from elmo.errors import ResumeError
+from elmo.errors import ElmoError, ResumeError
 from elmo.model.bilm import BiLM
 from elmo.pretrain import checkpoint as module
 from elmo.pretrain.checkpoint import (
@@ -175,3 +176,15 @@ def test_an_interruption_at_any_stage_of_writing_leaves_a_checkpoint_to_load(tmp
         assert steps_in(run) == [3]
         assert [path.name for path in (run / "checkpoints").iterdir()] == ["step-00000003"]
     assert stage > 8
+
+
+def test_a_full_disk_is_named_and_keeps_the_checkpoint_before(tmp_path, monkeypatch):
+    save(tmp_path, 1)
+
+    def full(*_, **__):
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr("elmo.weights.tensorfile.save_file", full)
+    with pytest.raises(ElmoError, match=r"step-00000002: cannot be written: No space left on device; make room"):
+        save(tmp_path, 2)
+    assert steps_in(tmp_path) == [1]

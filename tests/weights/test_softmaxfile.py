@@ -3,9 +3,10 @@ import logging
 
 import pytest
 import torch
+from safetensors import SafetensorError
 from tests.weights.making import CONFIGS, WORDS, make_model
 
-from elmo.errors import WeightsError
+from elmo.errors import ElmoError, WeightsError
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.loaded import LoadedModel, Softmax
 from elmo.weights.softmaxfile import add_softmax, write_softmax
@@ -87,3 +88,13 @@ def test_what_is_no_softmax_file_is_refused(tensors, message, tmp_path):
     write_tensors(tmp_path / "x.safetensors", tensors)
     with pytest.raises(WeightsError, match=message):
         add_softmax(make_model(), tmp_path / "x.safetensors")
+
+
+def test_a_full_disk_is_named_and_leaves_nothing(whole, tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr("elmo.weights.tensorfile.save_file", full)
+    with pytest.raises(ElmoError, match=r"softmax\.safetensors: cannot be written: No space left on device; make room"):
+        write_softmax(whole, tmp_path / "softmax.safetensors")
+    assert not list(tmp_path.iterdir())

@@ -7,6 +7,7 @@ interrupted goes on with the shards that are missing. `_job.json` says what the 
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -217,8 +218,11 @@ def _run(
 
 
 def _cause(error: Exception) -> str:
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    return lines[-1].strip()[:300] if lines else type(error).__name__
+    """The line of the exception itself, which Ray's text has between a traceback and advice of its own."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    causes = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b.*: ", line)]
+    found = (causes or lines or [type(error).__name__])[-1]
+    return re.sub(r"^(elmo\.errors\.|ray\.exceptions\.)?\w+: ", "", found)[:300] if causes else found[:300]
 
 
 def _claim(folder: Path, job: Mapping[str, Any], *, resume: bool) -> None:

@@ -19,6 +19,7 @@ from elmo.errors import ElmoError, ResumeError
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.guard import GuardConfig
 from elmo.pretrain.progress import Progress
+from elmo.text.writing import errors_naming
 from elmo.weights.atomic import recover
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.native import WEIGHTS, write_native
@@ -85,7 +86,8 @@ def save_checkpoint(
         file.write_text(json.dumps(values, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
     extra = {**(files or {}), TRAINING_TENSORS: write_tensors_file, TRAINING_JSON: write_json}
-    write_native(model, path, card=card, overwrite=True, extra=extra)
+    with errors_naming(path):
+        write_native(model, path, card=card, overwrite=True, extra=extra)
     return Checkpoint(path=path, config=config, progress=progress, corpus=corpus)
 
 

@@ -1,7 +1,8 @@
 """An estimate of the memory that a training needs, by part, before it starts.
 
 Parameters, gradients and optimizer are exact. Activations follow from what the backward pass keeps, with the number of
-distinct words in a step taken from measured text; the whole is meant to be right within a factor of 1.5.
+distinct words in a step taken from measured text; the whole is meant to be right within a factor of 1.5 on a CPU. On a
+GPU the kernels keep less (logits once, in bf16; gates in bf16), so there it is an upper bound.
 """
 
 import itertools

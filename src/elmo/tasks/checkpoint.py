@@ -9,6 +9,7 @@ from typing import Any
 from torch import Tensor
 
 from elmo.errors import ResumeError, WeightsError
+from elmo.text.writing import errors_naming
 from elmo.weights.atomic import atomic_directory, recover
 from elmo.weights.tensorfile import read_header, read_tensors, write_tensors
 
@@ -36,7 +37,8 @@ class Progress:
 
 def save_checkpoint(run: Path, progress: Progress, tensors: Mapping[str, Tensor]) -> None:
     """Write the checkpoint of a run in place of the one before."""
-    with atomic_directory(run / FOLDER, overwrite=True, replaceable=_is_checkpoint) as folder:
+    path = run / FOLDER
+    with errors_naming(path), atomic_directory(path, overwrite=True, replaceable=_is_checkpoint) as folder:
         write_tensors(folder / TENSORS, {name: tensor.detach().cpu() for name, tensor in tensors.items()})
         (folder / PROGRESS).write_text(json.dumps(asdict(progress), indent=1) + "\n", encoding="utf-8")
 

@@ -24,6 +24,7 @@ from elmo.tasks.layercache import LayerStore
 from elmo.tasks.recipes import Recipe
 from elmo.tasks.task import Scores, TaskModel
 from elmo.tasks.vocabulary import WordTable
+from elmo.text.writing import errors_naming
 from elmo.weights.atomic import atomic_directory
 from elmo.weights.formats import read_model
 from elmo.weights.loaded import LoadedModel
@@ -91,7 +92,8 @@ class TrainedTask:
         """Write the directory, whole or not at all."""
         embedding = self.embedding
         table, words = embedding.table, embedding.words
-        with atomic_directory(directory, overwrite=overwrite, replaceable=is_trained_task) as folder:
+        whole = atomic_directory(directory, overwrite=overwrite, replaceable=is_trained_task)
+        with errors_naming(directory), whole as folder:
             write_tensors(folder / WEIGHTS, {name: t.cpu() for name, t in self.model.state_dict().items()})
             if table is not None and words is not None:
                 table.write(folder / WORDS)

@@ -16,6 +16,7 @@ import torch
 
 from elmo.errors import VocabularyError, WeightsError
 from elmo.text.vocabulary import Vocabulary
+from elmo.text.writing import errors_naming
 from elmo.weights.loaded import LoadedModel, Softmax
 from elmo.weights.plainfiles import one_line, shortened
 from elmo.weights.quantized import SCALE, dequantize, quantize, scale_shape
@@ -50,8 +51,9 @@ def write_softmax(model: LoadedModel, path: Path, *, bilms: Collection[str] = ()
     temporary = path.with_name(f".{path.name}.tmp-{secrets.token_hex(6)}")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        write_tensors(temporary, tensors)
-        os.replace(temporary, path)
+        with errors_naming(path):
+            write_tensors(temporary, tensors)
+            os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
 

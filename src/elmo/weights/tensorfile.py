@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -85,9 +86,18 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
         shared = memory in seen
         seen.add(memory)
         whole[name] = tensor.clone() if shared else tensor.contiguous()
-    save_file(whole, path, metadata={"format": "pt"})
+    try:
+        save_file(whole, path, metadata={"format": "pt"})
+    except SafetensorError as error:
+        raise _system_error(error) from error
     with open(path, "rb+") as file:
         os.fsync(file.fileno())
+
+
+def _system_error(error: SafetensorError) -> OSError:
+    """What the system said, which the library hides in its text: a full disk must be known for one."""
+    found = re.search(r"\(os error (\d+)\)", str(error))
+    return OSError(one_line(error)) if found is None else OSError(int(found[1]), os.strerror(int(found[1])))
 
 
 def _read_entry(entry: Any, *, where: str) -> tuple[TensorInfo, int, int]:
