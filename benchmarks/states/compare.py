@@ -3,9 +3,9 @@
     python benchmarks/states/compare.py MODEL TEXT [--sentences 2000] [--tokenized]
 
 Cosines are of each token's vector with the one that a carried state gives (a batch of one row, so that each sentence
-follows the one before it in the text: what the model was trained on). Two settled states are compared: the one that the
-product uses, which reads both boundary tokens again and again, and one that reads only the token which a direction
-reads between sentences in training (`<S>` forward, `</S>` backward). Perplexities need a model with a softmax.
+follows the one before it in the text). Two settled states are compared: the one that the product uses, which reads
+again and again only the token that a direction reads between sentences in training (`<S>` forward, `</S>` backward),
+and one that reads both boundary tokens, as inference does. Perplexities need a model with a softmax.
 """
 
 import argparse
@@ -17,21 +17,20 @@ import torch
 from elmo.apps.cli.perplexity import read_sentences
 from elmo.embed.embedder import Embedder
 from elmo.model.bilstm import State
-from elmo.model.settled import MOST_SENTENCES, STILL, store
+from elmo.model.settled import MOST_TOKENS, STILL, store
 from elmo.pretrain.perplexity import text_perplexity
 from elmo.weights.formats import read_model
 from elmo.weights.loaded import LoadedModel
 
 
 @torch.no_grad()
-def settle_as_in_training(model: LoadedModel) -> None:
-    """The fixed point of reading only what training reads between sentences."""
+def settle_with_both(model: LoadedModel) -> None:
+    """The fixed point of reading empty sentences, each of both boundary tokens."""
     bilm = model.bilm
-    begin, end = bilm.tokens(torch.from_numpy(model.boundary_rows()))  # [D] each
-    x = torch.stack([begin, end])[: bilm.config.lstm.directions, None, None]  # [R, 1, 1, D]
+    x = bilm.tokens(torch.from_numpy(model.boundary_rows()))[None]  # [1, 2, D]
     state, moved, sentences = bilm.zero_state(1), float("inf"), 0
-    while moved > STILL and sentences < MOST_SENTENCES:
-        _, after = bilm.lstm(x, state)
+    while moved > STILL and sentences < MOST_TOKENS // 2:
+        _, after = bilm(x, torch.tensor([2]), state)
         moved = max(float((a - b).abs().max()) for a, b in zip(after, state, strict=True))
         state, sentences = State(*after), sentences + 1
     store(bilm, state)
@@ -60,7 +59,7 @@ def main() -> None:
     print("cosine with the vectors of the carried state: mean (5th percentile)")
     ways = {
         "settled": ("settled", model.settle),
-        "settled as in training": ("settled", lambda: settle_as_in_training(model)),
+        "settled, both tokens": ("settled", lambda: settle_with_both(model)),
         "zero": ("zero", lambda: None),
     }
     for name, (state, prepare) in ways.items():

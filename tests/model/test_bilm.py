@@ -91,12 +91,12 @@ def test_state_handed_in_is_left_alone(bilm: BiLM) -> None:
     assert not state.c.any()
 
 
-def test_settled_state_stays_when_an_empty_sentence_is_read(bilm: BiLM) -> None:
+def test_settled_state_stays_when_the_token_between_two_sentences_is_read(bilm: BiLM) -> None:
     from elmo.text.chars import boundary_rows
 
-    x = bilm.tokens(torch.from_numpy(boundary_rows()))[None]
+    begin, end = bilm.tokens(torch.from_numpy(boundary_rows()))  # [D] each
     state = bilm.settled_state(1)
-    _, after = bilm(x, torch.tensor([2]), state)
+    _, after = bilm.lstm(torch.stack([begin, end])[:, None, None], state)  # forward reads <S>, backward </S>
     assert state.c.abs().max() > 0.01, "a settled state that is zero proves nothing"
     torch.testing.assert_close(after, State(*state), rtol=0, atol=1e-5)
 

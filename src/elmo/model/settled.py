@@ -1,9 +1,10 @@
 """The settled state: what a biLM remembers between sentences when nothing in particular came before.
 
-Definition: the state that the model reaches from zero by reading empty sentences, each a begin-sentence and an
-end-sentence token (the backward direction reads them the other way round), until it stops moving. It needs no text, so
-every checkpoint has it, and it is what a carried state decays to. Both boundary tokens are read, as at inference:
-a published model's carried state has seen the end-sentence token before the next begin-sentence token comes.
+Definition: the state that each direction reaches from zero by reading again and again the one boundary token that
+stands between two sentences in training (begin-sentence for the forward direction, end-sentence for the backward one;
+what closes a sentence is predicted there, never read [bilm-tf data.py, LMDataset]), until it stops moving. It needs no
+text, so every checkpoint has it. Reading both boundary tokens, as inference does, leads to a state that no training has
+seen; docs/lab-log.md has the figures.
 """
 
 import torch
@@ -11,27 +12,29 @@ from torch import Tensor
 
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import State
+from elmo.model.jointlstm import JointLSTM
 
-STILL = 1e-6  # largest change over one empty sentence that counts as settled
-MOST_SENTENCES = 500  # a model that circles or drifts stops here: deterministic all the same
+STILL = 1e-6  # largest change over one token that counts as settled
+MOST_TOKENS = 1000  # a model that circles or drifts stops here: deterministic all the same
 
 
 @torch.no_grad()
 def settle(bilm: BiLM, boundaries: Tensor) -> int:
-    """Compute and store the settled state from the two boundary vectors [2, D]; says how many sentences it took."""
+    """Compute and store the settled state from the two boundary vectors [2, D]; says how many tokens it took."""
     bilm.settled_h.zero_()
     bilm.settled_c.zero_()
+    if isinstance(bilm.lstm, JointLSTM):
+        return 0  # it keeps no state
     state = bilm.zero_state(1)
-    x = boundaries[None]  # [1, 2, D]
-    lengths = torch.tensor([2], device=x.device)
-    sentences, moved = 0, float("inf")
-    while moved > STILL and sentences < MOST_SENTENCES:
-        _, after = bilm(x, lengths, state)
+    x = boundaries[: bilm.config.lstm.directions, None, None]  # [R, 1, 1, D]
+    tokens, moved = 0, float("inf")
+    while moved > STILL and tokens < MOST_TOKENS:
+        _, after = bilm.lstm(x, state)
         moved = max(float((after.h - state.h).abs().max()), float((after.c - state.c).abs().max()))
         state = after
-        sentences += 1
+        tokens += 1
     store(bilm, state)
-    return sentences
+    return tokens
 
 
 def store(bilm: BiLM, state: State) -> None:

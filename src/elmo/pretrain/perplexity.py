@@ -120,9 +120,10 @@ def reading_losses(
     losses = torch.zeros(targets.shape, device=device)
     for first, hidden in hidden_windows(model, table, reading, state=state, start=start):
         own = slice(first, first + hidden.shape[1])
-        flat = model.head.losses(hidden.reshape(-1, hidden.shape[-1]), targets[:, own].reshape(-1))
-        losses[:, own] = flat.view(targets[:, own].shape)
-    return losses * alive
+        here = alive[own]  # [window, B]; a softmax over the whole vocabulary is too dear to compute for nothing
+        flat = model.head.losses(hidden[:, here].flatten(0, 1), targets[:, own][:, here].flatten())
+        losses[:, own][:, here] = flat.view(len(losses), -1)
+    return losses
 
 
 @torch.no_grad()

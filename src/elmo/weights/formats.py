@@ -92,7 +92,7 @@ def read_model(
     if tokenizer is not None:
         model = dataclasses.replace(model, tokenizer=tokenizer)
     if settle and not model.is_settled:
-        logger.info("%s: settled after %d empty sentences", path, model.settle())
+        logger.info("%s: settled after %d tokens", path, model.settle())
     return model
 
 

@@ -102,7 +102,7 @@ class LoadedModel:
 
     @torch.no_grad()
     def settle(self) -> int:
-        """Compute and store the settled state; says how many empty sentences it took. See `model.settled`."""
+        """Compute and store the settled state; says how many tokens it took. See `model.settled`."""
         rows = torch.from_numpy(self.boundary_rows()).to(self.bilm.settled_h.device)
         return settle(self.bilm, self.bilm.tokens(rows))
 
