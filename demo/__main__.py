@@ -7,28 +7,21 @@ import logging
 import os
 import sys
 import time
-from pathlib import Path
+
+from tour import tour
 
 import elmo
-from elmo.weights.packaged import DEFAULT, has_packaged
+from elmo.weights.packaged import DEFAULT
 
 
 def main() -> None:
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     started = time.perf_counter()
     model = sys.argv[1] if len(sys.argv) > 1 else DEFAULT
-    if model == DEFAULT and not Path(model).exists() and not has_packaged():
-        print("this checkout has no packaged English model yet, so here is a tiny one, trained on the spot\n")
-        from tiny import demonstrate
-
-        demonstrate()
-    else:
-        from tour import tour
-
-        # Half of the processors: often there are two to a core, and waiting for a busy one costs more than it brings.
-        embedder = elmo.load(model, device="cpu", num_threads=max(1, (os.cpu_count() or 2) // 2))
-        print(f"{model} loaded in {time.perf_counter() - started:.1f} s\n")
-        tour(embedder)
+    # Half of the processors: often there are two to a core, and waiting for a busy one costs more than it brings.
+    embedder = elmo.load(model, device="cpu", num_threads=max(1, (os.cpu_count() or 2) // 2))
+    print(f"{model} loaded in {time.perf_counter() - started:.1f} s\n")
+    tour(embedder)
     print(f"done in {time.perf_counter() - started:.1f} s")
 
 

@@ -1,8 +1,7 @@
 """README and docs do what they say: every `sh` and `python` block runs, and a `text` block behind one is its output.
 
 Blocks of a page run in order in one empty folder, which has the repository's `tests` folder in it and a tiny model as
-`my-model`. Numbers in outputs may differ in the last digits. A block marked `no-run` (installing, `make`) is not run,
-one marked `english` only where the packaged model is.
+`my-model`. Numbers in outputs may differ in the last digits. A block marked `no-run` (installing, `make`) is not run.
 """
 
 import contextlib
@@ -20,7 +19,6 @@ from tests.tiny import make_bilm
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel
-from elmo.weights.packaged import has_packaged
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -42,7 +40,6 @@ def blocks(page: Path) -> list[Block]:
     found = FENCE.findall(page.read_text("utf-8"))
     result = []
     for n, (info, code) in enumerate(found):
-        info = info.removesuffix(" english") if has_packaged() else info
         if info in ("sh", "python"):
             follows = found[n + 1] if n + 1 < len(found) else ("", "")
             result.append(Block(info, code, follows[1] if follows[0] == "text" else None))

@@ -74,7 +74,7 @@ TEXTS = {
     "ptb.valid.txt": "Penn Treebank, validation",
 }
 COMMANDS = """elmo corpus build TEXTS -o corpus --vocabulary-size 100000 --heldout-file english_heldout.txt
-elmo pretrain corpus -o run --size medium
+elmo pretrain corpus -o run --config benchmarks/english/english.toml
 python -m benchmarks.english.card_figures run --data DATA --work work
 python -m benchmarks.english.card work --corpus corpus/corpus.json
 """

@@ -1,8 +1,10 @@
-"""The packaged model: found by its name, checked by its hash, and missed with a message. Works with and without one."""
+"""The packaged model: found by its name, checked by its hash, missed with a message, and sound."""
 
+import numpy as np
 import pytest
 from tests.weights.making import make_model
 
+import elmo
 from elmo.errors import WeightsError
 from elmo.weights import packaged
 from elmo.weights.formats import read_model
@@ -43,9 +45,22 @@ def test_the_directory_lies_in_the_package():
     assert packaged.packaged_directory().parts[-3:] == ("elmo", "models", "english")
 
 
-@pytest.mark.skipif(not packaged.has_packaged(), reason="this checkout has no packaged model")
 def test_the_model_in_this_checkout_is_sound_and_small():
     directory = packaged.packaged_directory()
     assert all(finding.ok for finding in verify(directory))
     assert sum(path.stat().st_size for path in directory.iterdir()) <= 30_500_000
     assert read_model("english").softmax is None
+
+
+def test_it_tells_senses_apart():
+    embedder = elmo.load(device="cpu")
+    river, stream, money = embedder.encode(
+        [
+            ["They", "pulled", "the", "canoe", "up", "on", "the", "bank", "of", "the", "river", "."],
+            ["A", "tree", "had", "fallen", "from", "the", "bank", "into", "the", "stream", "."],
+            ["She", "asked", "the", "bank", "for", "a", "loan", "to", "buy", "the", "house", "."],
+        ],
+        layers="top",
+    )
+    bank = river[7] / np.linalg.norm(river[7])
+    assert bank @ stream[6] / np.linalg.norm(stream[6]) > 0.2 + bank @ money[3] / np.linalg.norm(money[3])
