@@ -19,7 +19,7 @@ from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.corpus import CorpusStore, build_corpus
 from elmo.pretrain.loop import pretrain
 
-# A sixteenth of the small published size, so that a million words take minutes on two cores.
+# Far smaller than the small published size, so that a million words take minutes on two cores.
 MODEL = {
     "tokens": {
         "kind": "characters",
