@@ -53,13 +53,6 @@ def gemm_peak() -> float:
     return 2 * GEMM_SIZE**3 / time_calls(lambda: torch.mm(a, b, out=out), repeats=20).median / 1e9
 
 
-def copy_peak() -> float:
-    """TB/s of a large copy on the device, bytes read and bytes written."""
-    source = torch.randn(2**30, device="cuda")
-    target = torch.empty_like(source)
-    return 8 * 2**30 / time_calls(lambda: target.copy_(source), repeats=10).median / 1e9
-
-
 def kernel_breakdown(call: Callable[[], object], *, top: int = 14) -> list[tuple[str, int, float]]:
     """The kernels of one call, captured: name, launches, milliseconds; the longest first."""
     time_calls(call, repeats=1)

@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from elmo.ops import highway_kernels as kernels
+from elmo.ops.cuda_products import product_as
 
 
 def highway_cuda(
@@ -41,9 +42,5 @@ class _Fused(torch.autograd.Function):
         dpre, carried = kernels.combine_backward(pre, x, dy.contiguous())
         dx = torch.addmm(carried, dpre, both.T)
         dbias = dpre.sum(0, dtype=ctx.dtype)
-        dcarry, dtransform = (_mm_as(x.T, part, ctx.dtype) for part in dpre.split(F, dim=1))
+        dcarry, dtransform = (product_as(x.T, part, ctx.dtype) for part in dpre.split(F, dim=1))
         return dx, dcarry, dbias[:F], dtransform, dbias[F:]
-
-
-def _mm_as(a: Tensor, b: Tensor, dtype: torch.dtype) -> Tensor:
-    return torch.mm(a, b) if a.dtype == dtype else torch.mm(a, b, out_dtype=dtype)

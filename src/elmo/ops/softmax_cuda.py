@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from elmo.ops import softmax_kernels as kernels
+from elmo.ops.cuda_products import product_as
 
 # Sums of many numbers for one class are taken in whole multiples of this share of the largest: the same in every order.
 FIXED_POINT = 2.0**40
@@ -60,18 +61,11 @@ class _Sampled(torch.autograd.Function):
         dclasses = torch.empty(S + len(targets), P, dtype=torch.float32, device=hidden.device)
         # A position's factor is applied to its vectors, not to its S probabilities.
         dhidden, scaled = kernels.position_gradients(shares @ rows, hidden, weight, targets, scale, dtrue, dclasses[S:])
-        _mm_float32(shares.T, scaled, dclasses[:S])
+        product_as(shares.T, scaled, torch.float32, out=dclasses[:S])
         dweight = torch.ops.aten.embedding_dense_backward(dclasses, torch.cat([ids, targets]), V, -1, False)
         dbias = _sum_by_class(dtrue, targets, V)
         dbias[ids] += kernels.weighted_column_sum(shares, scale)  # the samples are all different
         return dhidden, dweight, dbias, None, None, None
-
-
-def _mm_float32(a: Tensor, b: Tensor, out: Tensor) -> None:
-    if a.dtype == torch.float32:
-        torch.mm(a, b, out=out)
-    else:
-        torch.mm(a, b, out_dtype=torch.float32, out=out)
 
 
 def _sum_by_class(values: Tensor, classes: Tensor, count: int) -> Tensor:
