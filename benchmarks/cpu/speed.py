@@ -22,8 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-SIZES = {"small": (1024, 128, 1), "medium": (2048, 256, 1), "original": (4096, 512, 2)}  # cell, projection, highways
-FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
+SIZES = ("small", "medium", "original")
 BATCHES = (1, 8, 32, 64)
 COUNTS = {"original": (12, 64, 128, 128), "medium": (24, 128, 256, 256), "small": (48, 256, 512, 512)}
 OURS = {"elmo": "float32", "elmo int8": "int8"}
@@ -92,22 +91,13 @@ def measure(arguments: argparse.Namespace, size: str, sentences: list[list[str]]
 def make_models(folder: Path, size: str) -> None:
     import torch
 
-    from elmo.model.bilm import BiLM, BiLMConfig
-    from elmo.model.bilstm import BiLSTMConfig
-    from elmo.model.charcnn import CharCNNConfig
+    from elmo.model.bilm import BiLM
+    from elmo.pretrain.sizes import model_of_size
     from elmo.text.tokenizer import Tokenizer
     from elmo.weights import formats
     from elmo.weights.loaded import LoadedModel
 
-    cell, projection, highways = SIZES[size]
-    bilm = BiLM(
-        BiLMConfig(
-            tokens=CharCNNConfig(embedding_dim=16, filters=FILTERS, highways=highways, output_dim=projection),
-            lstm=BiLSTMConfig(
-                input_dim=projection, cell_dim=cell, projection_dim=projection, cell_clip=3.0, projection_clip=3.0
-            ),
-        )
-    )
+    bilm = BiLM(model_of_size(size))
     bilm.initialize(torch.Generator().manual_seed(0))
     model = LoadedModel(bilm=bilm, tokenizer=Tokenizer(rule="whitespace"))
     model.settle()

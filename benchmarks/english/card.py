@@ -168,6 +168,7 @@ def make_card(figures: dict[str, Any], manifest: dict[str, Any], commands: str) 
         "minutes": trained["minutes"],
         "speed": trained["tokens a second"],
         "device": made["device"],
+        "date": made["date"],
         "commands": commands.strip(),
         "elmo": made["elmo"],
         "commit": made["commit"],

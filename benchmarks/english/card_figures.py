@@ -15,6 +15,7 @@ one class. A line of WikiText is a paragraph; it is cut after the tokens . ? and
 
 import argparse
 import dataclasses
+import datetime
 import json
 import shutil
 import subprocess
@@ -169,6 +170,7 @@ def main() -> None:
         "torch": torch.__version__,
         "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU",
         "commit": commit(),
+        "date": datetime.date.today().isoformat(),
         "seconds": time.perf_counter() - began,
     }
     shutil.copy(arguments.run / METRICS, arguments.work / METRICS)

@@ -21,8 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-SIZES = {"small": (1024, 128, 1), "medium": (2048, 256, 1), "original": (4096, 512, 2)}  # cell, projection, highways
-FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
+SIZES = ("small", "medium", "original")
 FEW, MANY, BATCH, MODULE_BATCH, WARM_UP = 16, 128, 64, 32, 4
 
 
@@ -83,22 +82,13 @@ def make_work() -> dict[str, object]:
 def write_model(path: Path, *, size: str) -> None:
     import torch
 
-    from elmo.model.bilm import BiLM, BiLMConfig
-    from elmo.model.bilstm import BiLSTMConfig
-    from elmo.model.charcnn import CharCNNConfig
+    from elmo.model.bilm import BiLM
+    from elmo.pretrain.sizes import model_of_size
     from elmo.text.tokenizer import Tokenizer
     from elmo.weights import formats
     from elmo.weights.loaded import LoadedModel
 
-    cell, projection, highways = SIZES[size]
-    bilm = BiLM(
-        BiLMConfig(
-            tokens=CharCNNConfig(embedding_dim=16, filters=FILTERS, highways=highways, output_dim=projection),
-            lstm=BiLSTMConfig(
-                input_dim=projection, cell_dim=cell, projection_dim=projection, cell_clip=3.0, projection_clip=3.0
-            ),
-        )
-    )
+    bilm = BiLM(model_of_size(size))
     bilm.initialize(torch.Generator().manual_seed(0))
     formats.write_model(LoadedModel(bilm=bilm, tokenizer=Tokenizer(rule="treebank")), path, format="bilm-tf")
 
