@@ -27,6 +27,7 @@ BATCHES = (1, 8, 32, 64)
 COUNTS = {"original": (12, 64, 128, 128), "medium": (24, 128, 256, 256), "small": (48, 256, 512, 512)}
 OURS = {"elmo": "float32", "elmo int8": "int8"}
 STACKS = ("stack alone", "nn.LSTM")
+ALTERNATIVES = ("plain torch", "ONNX Runtime", "stack, torch.compile")  # benchmarks.cpu.alternatives
 
 Found = dict[str, float]
 
@@ -56,6 +57,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--passes", type=int, default=3, help="passes over the sentences in a round")
     parser.add_argument("--allennlp-python", help="a Python that can import allennlp")
     parser.add_argument("--simple-elmo-python", help="a Python that can import simple_elmo")
+    parser.add_argument("--alternatives", action="store_true", help="other ways too: torch.compile, ONNX Runtime")
     parser.add_argument("--only", nargs="+", help="some of the contestants, by name")
     arguments = parser.parse_args()
     if not arguments.worker and not arguments.text:
@@ -71,8 +73,8 @@ def measure(arguments: argparse.Namespace, size: str, sentences: list[list[str]]
     (folder / "work.json").write_text(json.dumps(given), encoding="utf-8")
     task = str(folder / "work.json")
     peer = str(Path(__file__).with_name("peer.py"))
-    commands = {name: [sys.executable, __file__, "--worker", name, str(folder / "native"), task] for name in OURS}
-    commands |= {name: [sys.executable, __file__, "--worker", name, str(folder / "native"), task] for name in STACKS}
+    names = [*OURS, *STACKS, *(ALTERNATIVES if arguments.alternatives else ())]
+    commands = {name: [sys.executable, __file__, "--worker", name, str(folder / "native"), task] for name in names}
     if arguments.allennlp_python:
         commands["AllenNLP"] = [arguments.allennlp_python, peer, "allennlp", str(folder / "hdf5"), task]
     if arguments.simple_elmo_python:
@@ -121,6 +123,11 @@ def work(name: str, model: str, task: str) -> None:
     """One contestant of ours, in a process of its own."""
     if name in OURS:
         embed, forget = embedder(model, OURS[name])
+    elif name in ALTERNATIVES:
+        sys.path.insert(0, str(Path(__file__).parents[2]))
+        from benchmarks.cpu import alternatives
+
+        embed, forget = alternatives.ALTERNATIVES[name](model)
     else:
         embed, forget = stack(model, theirs=name == "nn.LSTM")
     embed([["cold", "start"]], 1)
@@ -192,9 +199,10 @@ def report(size: str, found: dict[str, Found], sentences: list[list[str]]) -> No
     print(f"\n{size}: tokens/s at B = {' / '.join(map(str, BATCHES))}, peak memory, cold start to first vector")
     for name, values in found.items():
         rates = [count / values[str(batch)] for batch, count in zip(BATCHES, tokens, strict=True)]
-        line = f"  {name:12} {' / '.join(f'{rate:.0f}' for rate in rates):28} {values['megabytes']:.0f} MB"
+        line = f"  {name:20} {' / '.join(f'{rate:.0f}' for rate in rates):28} {values['megabytes']:.0f} MB"
         print(f"{line}, {values['cold']:.1f} s")
-    pairs = [("elmo", other) for other in ("AllenNLP", "simple_elmo")] + [("elmo int8", "elmo"), STACKS]
+    pairs = [("elmo", other) for other in ("AllenNLP", "simple_elmo", *ALTERNATIVES[:2])]
+    pairs += [("elmo int8", "elmo"), STACKS, (STACKS[0], ALTERNATIVES[2])]
     for one, other in pairs:
         if one in found and other in found:
             ratios = [found[other][str(batch)] / found[one][str(batch)] for batch in BATCHES]

@@ -72,10 +72,10 @@ def table(results: Sequence[dict[str, Any]], task: str, *, command: str) -> str:
             share = 100 * (after - before) / (100 - before)
             lines.append(f"| *the paper: with ELMo* | | | {after} | {after - before:+.2f} | {share:.1f} % | | |")
         lines.append("")
-    mixes = [r for r in results if r["mixes"] and len(next(iter(r["mixes"].values()))["layers"]) > 1]
+    mixes = with_mixes(results)
     if mixes:
         lines += [
-            "## What the mixes learned (means)",
+            f"## What the mixes learned (means, {100 * mixes[0]['fraction']:g} % of the training data)",
             "",
             "| model | place | share of each layer | gamma |",
             "|---|---|---|---|",
@@ -91,6 +91,13 @@ def table(results: Sequence[dict[str, Any]], task: str, *, command: str) -> str:
                     lines.append(f"| {NAMES.get(arm, arm)} | {place} | {shares} | {gamma:.3f} |")
         lines.append("")
     return "\n".join(lines)
+
+
+def with_mixes(results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The runs on most of the data that mix several layers: less data teaches another mix."""
+    full = max(r["fraction"] for r in results)
+    mixed = [r for r in results if r["fraction"] == full and r["mixes"]]
+    return [r for r in mixed if len(next(iter(r["mixes"].values()))["layers"]) > 1]
 
 
 def ordered_arms(results: Sequence[dict[str, Any]], fraction: float | None) -> list[str]:
@@ -138,10 +145,11 @@ def draw_scores(results: Sequence[dict[str, Any]], path: Path, task: str) -> Non
 def draw_mixes(results: Sequence[dict[str, Any]], path: Path, task: str) -> None:
     """The share of each layer in each mix: the paper's Figure 2."""
     rows = []
-    for arm in ordered_arms(results, None):
+    mixed = with_mixes(results)
+    for arm in ordered_arms(mixed, None):
         for place in ("input", "output"):
-            found = [r["mixes"][place]["layers"] for r in results if r["arm"] == arm and place in r["mixes"]]
-            if found and len(found[0]) > 1:
+            found = [r["mixes"][place]["layers"] for r in mixed if r["arm"] == arm and place in r["mixes"]]
+            if found:
                 rows.append((f"{arm}, {place}", [statistics.mean(column) for column in zip(*found, strict=True)]))
     if not rows:
         return
@@ -162,9 +170,11 @@ def draw_curves(results: Sequence[dict[str, Any]], path: Path, task: str) -> Non
     figure, axes = _figure()
     for arm in ordered_arms(results, None):
         fractions = sorted({r["fraction"] for r in results if r["arm"] == arm})
-        means = [mean_of(results, arm, fraction, "test") for fraction in fractions]
-        axes.plot([100 * f for f in fractions], means, marker="o", label=NAMES.get(arm, arm))
+        if len(fractions) > 1:
+            means = [mean_of(results, arm, fraction, "test") for fraction in fractions]
+            axes.plot([100 * f for f in fractions], means, marker="o", label=NAMES.get(arm, arm))
     axes.set(title=task, xlabel="% of the training data", ylabel=f"test {results[0]['metric']}", xscale="log")
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.legend()
     _save(figure, path)
 

@@ -1,5 +1,7 @@
 """`Elmo` in a task model: what learns, what is saved, masks, boundaries, penalties."""
 
+import copy
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -214,3 +216,13 @@ def test_the_top_layer_alone_is_what_encode_calls_top(model_directory: Path, emb
 def test_an_unknown_choice_of_mixed_layers_is_named(model_directory: Path) -> None:
     with pytest.raises(ConfigError, match="mixed_layers is 'bottom'"):
         make(model_directory, mixed_layers="bottom")
+
+
+def test_a_used_module_is_copied_pickled_and_moved_to_another_type(model_directory: Path) -> None:
+    elmo = make(model_directory).eval()
+    (expected,) = elmo(SENTENCES).representations
+    for again in (copy.deepcopy(elmo), pickle.loads(pickle.dumps(elmo))):
+        assert torch.equal(again(SENTENCES).representations[0], expected)
+    exact = elmo.double()(SENTENCES).representations[0]
+    assert exact.dtype == torch.float64
+    torch.testing.assert_close(exact.float(), expected, rtol=0, atol=1e-5)

@@ -51,7 +51,7 @@ def test_the_crf_gives_on_a_gpu_what_it_gives_on_a_cpu() -> None:
     tags = torch.randint(0, K, (N, T), generator=generator)
     results = []
     for device in ("cpu", "cuda"):
-        leaves = [x.to(device).requires_grad_() for x in (emissions, *chain)]
+        leaves = [x.clone().to(device).requires_grad_() for x in (emissions, *chain)]
         loss = crf_loss(leaves[0], tags.to(device), lengths.to(device), Chain(*leaves[1:]))
         loss.sum().backward()
         path = crf_best_path(leaves[0], lengths.to(device), Chain(*leaves[1:]))

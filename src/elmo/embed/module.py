@@ -16,7 +16,9 @@ from torch import Tensor, nn
 from elmo.embed.contextualize import contextualize
 from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError, InputError
+from elmo.model.bilm import BiLM
 from elmo.model.mix import LayerNorm, ScalarMix
+from elmo.model.packed import PackedBiLM, can_pack
 from elmo.text.writing import write_file
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.loaded import LoadedModel
@@ -88,7 +90,8 @@ class Elmo(nn.Module):
         self.keep_boundaries = keep_boundaries
         self.state = state
         self._cache = WordCache(self._encode_words, size=self.bilm.config.lstm.output_dim)
-        self.register_load_state_dict_pre_hook(_forget_words)  # type: ignore[no-untyped-call]
+        self._packed: PackedBiLM | None = None
+        self.register_load_state_dict_pre_hook(_forget_weights)  # type: ignore[no-untyped-call]
         if not save_bilm:
             self.register_state_dict_post_hook(_drop_bilm)  # type: ignore[no-untyped-call]
             self.register_load_state_dict_pre_hook(_supply_bilm)  # type: ignore[no-untyped-call]
@@ -135,14 +138,14 @@ class Elmo(nn.Module):
 
     def layers(self, sentences: Sequence[Sequence[str]] | Tensor) -> tuple[Tensor, Tensor]:
         """The layers to be mixed [L, N, T, D] and the mask [N, T]: what a frozen biLM lets a trainer cache."""
-        boundaries = self.bilm.tokens(torch.from_numpy(self.model.boundary_rows()).to(self.device))
+        boundaries = self._encode_rows(torch.from_numpy(self.model.boundary_rows()))
         tokens: Sequence[Sequence[str]]
         if isinstance(sentences, Tensor):
             tokens, vectors = self._from_rows(sentences)
         else:
             tokens, vectors = sentences, self._encode_words if self.train_bilm else self._cache.look_up
         start = self.bilm.settled_state if self.state == "settled" else self.bilm.zero_state
-        stacked, lengths, _ = contextualize(self.bilm, vectors, boundaries, tokens, start(len(tokens)))
+        stacked, lengths, _ = contextualize(self._runner(), vectors, boundaries, tokens, start(len(tokens)))
         stacked = stacked[-self.layer_count :]  # all of them, or the top one
         if self.keep_boundaries:
             return stacked, _mask(lengths, stacked.shape[2]).to(self.device)
@@ -164,9 +167,24 @@ class Elmo(nn.Module):
         return self.bilm.settled_h.device
 
     def _apply(self, fn: Any, recurse: bool = True) -> "Elmo":
-        self._cache.clear()  # the remembered vectors stand on the old device, in the old type
+        self._forget()  # what is remembered stands on the old device, in the old type
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         return self
+
+    def _forget(self) -> None:
+        self._cache.clear()
+        self._packed = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_packed": None}  # it points into memory, and is soon made anew
+
+    def _runner(self) -> BiLM | PackedBiLM:
+        """The biLM; while it is frozen, on a CPU its copy for the compiled kernels, made at the first use."""
+        if self.train_bilm or self.device.type != "cpu" or not can_pack(self.bilm):
+            return self.bilm
+        if self._packed is None:
+            self._packed = PackedBiLM(self.bilm)
+        return self._packed
 
     def _encode_words(self, words: Sequence[str]) -> Tensor:
         if not self.train_bilm:
@@ -177,7 +195,7 @@ class Elmo(nn.Module):
         return vectors[torch.tensor([place[word] for word in words], dtype=torch.long, device=self.device)]
 
     def _encode_rows(self, rows: Tensor) -> Tensor:
-        vectors = self.bilm.tokens(rows.to(self.device))
+        vectors = self._runner().tokens(rows.to(self.device))
         assert isinstance(vectors, Tensor)
         return vectors
 
@@ -202,9 +220,9 @@ def _mask(lengths: Tensor, T: int) -> Tensor:
     return torch.arange(T) < lengths[:, None]
 
 
-def _forget_words(module: nn.Module, *_: Any) -> None:
+def _forget_weights(module: nn.Module, *_: Any) -> None:
     assert isinstance(module, Elmo)
-    module._cache.clear()
+    module._forget()
 
 
 def _drop_bilm(_module: nn.Module, state: dict[str, Any], prefix: str, _metadata: Any) -> None:

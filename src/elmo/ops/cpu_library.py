@@ -20,8 +20,6 @@ SOURCE = Path(__file__).with_name("cpu_kernels.cpp")
 SWITCH = "ELMO_CPU_KERNELS"
 # Contraction: a product and a sum in one instruction. No other liberty with the arithmetic is taken.
 FLAGS = ["-O3", "-std=c++17", "-fPIC", "-shared", "-pthread", "-ffp-contract=fast", "-fno-math-errno"]
-# AVX-512 and VNNI wait for a processor on which the tests have seen them run.
-X86_FLAGS = ["-march=native", "-mno-avx512f", "-mno-avxvnni"]
 MOST_SECONDS = 120
 SELF_TEST = "import ctypes, sys; sys.exit(ctypes.CDLL(sys.argv[1]).elmo_self_test())"
 
@@ -53,7 +51,7 @@ def _folder() -> Path:
 def _key(compiler: str | None) -> str:
     """Another source, processor or compiler is another library: a home folder may be shared between machines."""
     digest = hashlib.sha256(SOURCE.read_bytes())
-    digest.update(repr((FLAGS, X86_FLAGS, compiler, platform.machine(), _processor())).encode("utf-8"))
+    digest.update(repr((FLAGS, compiler, platform.machine(), _processor())).encode("utf-8"))
     return digest.hexdigest()[:24]
 
 
@@ -68,10 +66,10 @@ def _processor() -> str:
 def _build(compiler: str, path: Path) -> None:
     _LOGGER.info("building the CPU kernels, once on this machine: %s", path)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    native = ["-mcpu=native"] if platform.machine() in ("arm64", "aarch64") else X86_FLAGS
+    native = "-mcpu=native" if platform.machine() in ("arm64", "aarch64") else "-march=native"
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         made = os.path.join(folder, "kernels.so")
-        _run([compiler, *FLAGS, *native, str(SOURCE), "-o", made])
+        _run([compiler, *FLAGS, native, str(SOURCE), "-o", made])
         # In a child: a processor that advertises instructions that it cannot run must not kill this process.
         _run([sys.executable, "-c", SELF_TEST, made])
         os.replace(made, path)
