@@ -68,6 +68,7 @@ def parse() -> argparse.Namespace:
 def measure(arguments: argparse.Namespace, size: str, sentences: list[list[str]], folder: Path) -> dict[str, Found]:
     """The best of all rounds for each contestant: seconds by batch size, megabytes, seconds of a cold start."""
     make_models(folder, size)
+    os.environ["ELMO_CACHE"] = str(folder / "cache")  # packed weights of these models are for this run
     counts = [(batch, min(count, len(sentences))) for batch, count in zip(BATCHES, COUNTS[size], strict=True)]
     given = {"sentences": sentences, "counts": counts, "passes": arguments.passes, "clock": arguments.clock}
     (folder / "work.json").write_text(json.dumps(given), encoding="utf-8")

@@ -21,6 +21,7 @@ from elmo.model.bilm import BiLM
 from elmo.model.bilstm import BiLSTM, State
 from elmo.model.packed import PackedBiLM, can_pack
 from elmo.ops.cpu_bfloat16 import cpu_runs_bfloat16
+from elmo.ops.packed_file import PackedFile
 from elmo.ops.transfer import to_device
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel
@@ -74,6 +75,7 @@ class Embedder:
         state: StateMode = "settled",
         num_threads: int | None = None,
         reference: Reference | None = None,
+        packed: PackedFile | None = None,
     ) -> None:
         if state not in STATES:
             raise ConfigError(f"state is {state!r}; it must be one of {', '.join(STATES)}")
@@ -86,7 +88,7 @@ class Embedder:
         self.num_threads = num_threads
         self.model = model
         self.bilm = model.bilm.to(self.device, self.dtype).eval().requires_grad_(False)
-        self._runner = self._prepare(int8=dtype == "int8")
+        self._runner = self._prepare(int8=dtype == "int8", packed=packed)
         self._reference = reference
         with torch.inference_mode():
             self._boundaries = self._word_rows(model.boundary_rows())  # [2, D]
@@ -100,11 +102,11 @@ class Embedder:
     def _most_positions(self) -> int:
         return MOST_POSITIONS * (POSITIONS_FACTOR_ON_GPU if self.device.type == "cuda" else 1)
 
-    def _prepare(self, *, int8: bool) -> BiLM | PackedBiLM:
+    def _prepare(self, *, int8: bool, packed: PackedFile | None) -> BiLM | PackedBiLM:
         """The biLM itself, or its copy for a CPU's kernels where that is faster."""
         if self.device.type == "cpu" and can_pack(self.bilm):
             self.precision = "int8" if int8 else "float32"
-            return PackedBiLM(self.bilm, int8=int8)
+            return PackedBiLM(self.bilm, int8=int8, file=packed)
         if int8:
             logger.warning(
                 "dtype int8 needs a CPU, a C++ compiler (g++) and a model with a biLSTM of its own; computing in %s",

@@ -3,9 +3,13 @@
 import os
 from pathlib import Path
 
+import torch
+
 from elmo.embed.embedder import Embedder, Reference, StateMode
+from elmo.ops.packed_file import PackedFile
 from elmo.weights.formats import read_model
 from elmo.weights.packaged import DEFAULT
+from elmo.weights.packedfiles import packed_path
 
 
 def load(
@@ -32,6 +36,20 @@ def load(
     """
     source = DEFAULT if name_or_path is None else str(name_or_path)
     options = None if options is None else str(options)
-    model = read_model(source, options=None if options is None else Path(options), offline=offline)
+    packed = _packed_file(Path(source), device, dtype)
+    # What is packed was searched for NaN when it was made: no number of a large model is read twice.
+    unseen = packed is None or not packed.is_mapped
+    given = None if options is None else Path(options)
+    model = read_model(source, options=given, finite=unseen, offline=offline)
     reference = Reference(source, device, dtype, state, num_threads, options)
-    return Embedder(model, device=device, dtype=dtype, state=state, num_threads=num_threads, reference=reference)
+    return Embedder(
+        model, device=device, dtype=dtype, state=state, num_threads=num_threads, reference=reference, packed=packed
+    )
+
+
+def _packed_file(path: Path, device: str | None, dtype: str | None) -> PackedFile | None:
+    on_cpu = device == "cpu" or (device is None and not torch.cuda.is_available())
+    if not on_cpu or dtype not in (None, "float32", "int8") or not path.is_dir():
+        return None
+    found = packed_path(path, int8=dtype == "int8")
+    return None if found is None else PackedFile(found)

@@ -12,6 +12,7 @@ from elmo.model.bilstm import BiLSTM, BiLSTMConfig, LSTMLayer, State
 from elmo.model.charcnn import CharCNN, Highway
 from elmo.ops.cpu_kernels import PackedCharEncoder, PackedHighway, PackedLSTMP, kernels_run
 from elmo.ops.lstmp import LSTMPState, alive_rows
+from elmo.ops.packed_file import PackedFile
 from elmo.text.chars import IN_WORD_PADDING
 
 
@@ -23,12 +24,12 @@ def can_pack(bilm: BiLM) -> bool:
 class PackedBiLSTM:
     """`BiLSTM` without gradients and dropout."""
 
-    def __init__(self, lstm: BiLSTM, *, int8: bool) -> None:
+    def __init__(self, lstm: BiLSTM, *, int8: bool, file: PackedFile | None = None) -> None:
         self.config: BiLSTMConfig = lstm.config
         self._layers = []
         for layer in lstm.layers:
             assert isinstance(layer, LSTMLayer)
-            self._layers.append(PackedLSTMP(layer.weights, int8=int8))
+            self._layers.append(PackedLSTMP(layer.weights, int8=int8, file=file))
 
     def __call__(self, x: Tensor, state: State, *, lengths: Tensor | None = None) -> tuple[list[Tensor], State]:
         """As `BiLSTM.forward`."""
@@ -54,26 +55,32 @@ class PackedBiLSTM:
 
 
 class PackedBiLM:
-    """`BiLM` without gradients, in float32 or int8 (weights by column, activations by row, cell states in float32)."""
+    """`BiLM` without gradients, in float32 or int8 (weights by column, activations by row, cell states in float32).
 
-    def __init__(self, bilm: BiLM, *, int8: bool = False) -> None:
+    `file`: where the packed weights come from, or go to for the next time.
+    """
+
+    def __init__(self, bilm: BiLM, *, int8: bool = False, file: PackedFile | None = None) -> None:
         assert isinstance(bilm.lstm, BiLSTM)
         self.config = bilm.config
-        self.tokens = pack_tokens(bilm.tokens, int8=int8) if isinstance(bilm.tokens, CharCNN) else bilm.tokens
-        self.lstm = PackedBiLSTM(bilm.lstm, int8=int8)
+        tokens = bilm.tokens
+        self.tokens = pack_tokens(tokens, int8=int8, file=file) if isinstance(tokens, CharCNN) else tokens
+        self.lstm = PackedBiLSTM(bilm.lstm, int8=int8, file=file)
+        if file is not None:
+            file.keep()
 
     def __call__(self, x: Tensor, lengths: Tensor, state: State) -> tuple[Tensor, State]:
         """As `BiLM.forward`."""
         return run_layers(self.lstm, x, lengths, state, directions=self.config.lstm.directions)
 
 
-def pack_tokens(tokens: CharCNN, *, int8: bool) -> PackedCharEncoder:
+def pack_tokens(tokens: CharCNN, *, int8: bool, file: PackedFile | None = None) -> PackedCharEncoder:
     """`CharCNN.forward` as one kernel."""
     highways = []
     for highway in tokens.highways:
         assert isinstance(highway, Highway)
         weights = (highway.weight_carry, highway.bias_carry, highway.weight_transform, highway.bias_transform)
-        highways.append(PackedHighway(*weights, int8=int8))
+        highways.append(PackedHighway(*weights, int8=int8, file=file))
     config = tokens.config
     return PackedCharEncoder(
         tokens.characters,
@@ -85,4 +92,5 @@ def pack_tokens(tokens: CharCNN, *, int8: bool) -> PackedCharEncoder:
         highways=highways,
         projection=(tokens.weight_projection, tokens.bias_projection) if config.projected else None,
         int8=int8,
+        file=file,
     )

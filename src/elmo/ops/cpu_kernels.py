@@ -14,6 +14,7 @@ from torch import Tensor
 
 from elmo.ops.cpu_library import cpu_library
 from elmo.ops.lstmp_reference import FORGET_BIAS, LSTMPState, LSTMPWeights
+from elmo.ops.packed_file import PackedFile
 from elmo.ops.pages import let_go
 
 
@@ -86,10 +87,10 @@ def _panel() -> int:
     return int(_library().elmo_panel_width())
 
 
-def pack(weight: Tensor, *, int8: bool, order: Tensor | None = None) -> PackedMatrix:
+def pack(weight: Tensor, *, int8: bool, order: Tensor | None = None, file: PackedFile | None = None) -> PackedMatrix:
     """weight: [K, N], float32, rows contiguous. `order`: the columns, -1 for zeros; as they stand without it.
 
-    The weight's own pages are given back where they are mapped from a file.
+    A `file` that has the matrix spares the work. The weight's own pages are given back where they are mapped.
     """
     library, (K, N) = _library(), weight.shape
     if order is None:
@@ -100,20 +101,26 @@ def pack(weight: Tensor, *, int8: bool, order: Tensor | None = None) -> PackedMa
     size = library.elmo_packed_size
     size.restype = ctypes.c_int64
     bytes_ = size(ctypes.c_int64(K), ctypes.c_int64(len(order)), ctypes.c_int64(int8))
+    columns = order.long().contiguous()
+
+    def make(data: Tensor) -> None:
+        library.elmo_pack(
+            ctypes.c_void_p(weight.data_ptr()),
+            ctypes.c_int64(K),
+            ctypes.c_int64(weight.stride(0)),
+            ctypes.c_void_p(columns.data_ptr()),
+            ctypes.c_int64(len(columns)),
+            ctypes.c_int64(int8),
+            ctypes.c_void_p(data.data_ptr()),
+            ctypes.c_int64(torch.get_num_threads()),
+        )
+        let_go(weight)
+
+    if file is not None:
+        return PackedMatrix(file.take(bytes_, make), K, len(columns), int8)
     data = torch.empty(bytes_, dtype=torch.uint8)
-    order = order.long().contiguous()
-    library.elmo_pack(
-        ctypes.c_void_p(weight.data_ptr()),
-        ctypes.c_int64(K),
-        ctypes.c_int64(weight.stride(0)),
-        ctypes.c_void_p(order.data_ptr()),
-        ctypes.c_int64(len(order)),
-        ctypes.c_int64(int8),
-        ctypes.c_void_p(data.data_ptr()),
-        ctypes.c_int64(torch.get_num_threads()),
-    )
-    let_go(weight)
-    return PackedMatrix(data, K, len(order), int8)
+    make(data)
+    return PackedMatrix(data, K, len(columns), int8)
 
 
 def _padded(order: Tensor) -> Tensor:
@@ -125,7 +132,7 @@ def _padded(order: Tensor) -> Tensor:
 class PackedLSTMP:
     """One layer of `lstmp`, all directions, ready for a CPU. A copy: later changes of the weights do not reach it."""
 
-    def __init__(self, weights: LSTMPWeights, *, int8: bool = False) -> None:
+    def __init__(self, weights: LSTMPWeights, *, int8: bool = False, file: PackedFile | None = None) -> None:
         R, _, H = weights.x.shape[0], weights.x.shape[1], weights.x.shape[2] // 4
         # The four gates of a panel's units stand together, so that a unit is finished while they are in the cache.
         units = _padded(torch.arange(H)).view(-1, 1, _panel())  # [panels, 1, panel]
@@ -135,14 +142,14 @@ class PackedLSTMP:
         self._biases: list[Tensor] = []
         self._layers = (_Layer * R)()
         for r in range(R):
-            x, h = (pack(w[r].detach(), int8=int8, order=order) for w in (weights.x, weights.h))
+            x, h = (pack(w[r].detach(), int8=int8, order=order, file=file) for w in (weights.x, weights.h))
             bias = weights.bias[r].detach().clone()
             bias[2 * H : 3 * H] += FORGET_BIAS
             bias = torch.where(order < 0, 0.0, bias[order])
             projection = _Matrix()
             self._matrices += [x, h]
             if weights.projection is not None:
-                self._matrices.append(pack(weights.projection[r].detach(), int8=int8))
+                self._matrices.append(pack(weights.projection[r].detach(), int8=int8, file=file))
                 projection = self._matrices[-1]._struct
             self._biases.append(bias)
             self._layers[r] = _Layer(x._struct, h._struct, projection, bias.data_ptr())
@@ -180,9 +187,17 @@ class PackedHighway:
     """Both products of one highway layer."""
 
     def __init__(
-        self, carry: Tensor, carry_bias: Tensor, transform: Tensor, transform_bias: Tensor, *, int8: bool
+        self,
+        carry: Tensor,
+        carry_bias: Tensor,
+        transform: Tensor,
+        transform_bias: Tensor,
+        *,
+        int8: bool,
+        file: PackedFile | None = None,
     ) -> None:
-        self.carry, self.transform = pack(carry.detach(), int8=int8), pack(transform.detach(), int8=int8)
+        self.carry = pack(carry.detach(), int8=int8, file=file)
+        self.transform = pack(transform.detach(), int8=int8, file=file)
         self.carry_bias, self.transform_bias = _padded_bias(carry_bias), _padded_bias(transform_bias)
 
 
@@ -201,17 +216,18 @@ class PackedCharEncoder:
         highways: Sequence[PackedHighway],
         projection: tuple[Tensor, Tensor] | None,
         int8: bool,
+        file: PackedFile | None = None,
     ) -> None:
         """Weights as `char_convolution` takes them; `projection` is weight [F, D] and bias [D]."""
         self.table = table.detach().contiguous()
         self.bias = torch.cat([bias.detach() for bias in biases])
         # The convolutions stay in float32: a tenth of the work, and the first thing that rounding would spoil.
-        self.filters = [pack(weight.detach().flatten(0, 1), int8=False) for weight in filters]
+        self.filters = [pack(weight.detach().flatten(0, 1), int8=False, file=file) for weight in filters]
         F = sum(weight.shape[2] for weight in filters)
         self.highways = list(highways)
         self.carry_bias = torch.cat([h.carry_bias for h in highways]) if highways else torch.empty(0)
         self.transform_bias = torch.cat([h.transform_bias for h in highways]) if highways else torch.empty(0)
-        self.projection = None if projection is None else pack(projection[0].detach(), int8=int8)
+        self.projection = None if projection is None else pack(projection[0].detach(), int8=int8, file=file)
         self.projection_bias = torch.empty(0) if projection is None else _padded_bias(projection[1])
         self.output_dim = F if projection is None else projection[0].shape[1]
         self.characters = characters

@@ -43,6 +43,12 @@ def cpu_library() -> ctypes.CDLL | None:
         return None
 
 
+def cpu_library_name() -> str | None:
+    """The name of the library, which tells one build, and so one kind of processor, from another."""
+    library = cpu_library()
+    return None if library is None else Path(library._name).stem
+
+
 def _folder() -> Path:
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return Path(base) / "elmo" / "kernels"

@@ -1,0 +1,48 @@
+"""Where the packed weights of a model are kept, for large ones alone; small ones are packed in no time.
+
+A file belongs to one weights file as it is now (place, size, time of writing), one precision, and one build of the
+kernels, which stands for the processor. The files used longest ago make room.
+"""
+
+import contextlib
+import hashlib
+import os
+from pathlib import Path
+
+from elmo.ops.cpu_library import cpu_library_name
+from elmo.weights.cache import cache_directory
+from elmo.weights.native import WEIGHTS, is_native
+
+FOLDER, SUFFIX = "packed", ".packed"
+FROM_BYTES = 64 << 20  # of the weights file
+MOST_BYTES = 4 << 30  # of all packed files
+
+
+def packed_path(directory: Path, *, int8: bool) -> Path | None:
+    """The file for a native model directory, which may not be there yet; None where none is wanted."""
+    library = cpu_library_name()
+    if library is None or not is_native(directory):
+        return None
+    weights = (directory / WEIGHTS).resolve()
+    facts = weights.stat()
+    if facts.st_size < FROM_BYTES:
+        return None
+    known = (str(weights), facts.st_size, facts.st_mtime_ns, facts.st_ino, int8, library)
+    path = cache_directory() / FOLDER / f"{hashlib.sha256(repr(known).encode()).hexdigest()[:32]}{SUFFIX}"
+    if path.is_file():
+        with contextlib.suppress(OSError):
+            os.utime(path)  # used now: the last to be removed
+    else:
+        _make_room(path.parent, MOST_BYTES - facts.st_size)
+    return path
+
+
+def _make_room(folder: Path, most_bytes: int) -> None:
+    with contextlib.suppress(OSError):
+        files = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in folder.glob(f"*{SUFFIX}"))
+        held = sum(size for _, size, _ in files)
+        for _, size, path in files:
+            if held <= most_bytes:
+                return
+            path.unlink()
+            held -= size
