@@ -59,13 +59,23 @@ def test_predict_tokenizes_raw_text(command: Command, model: Path, tmp_path: Pat
     ]  # fmt: skip
 
 
+def test_without_a_model_it_is_the_packaged_one_under_its_name(command: Command, tmp_path: Path) -> None:
+    files = ("--train", SAMPLES / "ner-train.txt", "--dev", SAMPLES / "ner-dev.txt")
+    done = command("task", "train", "ner", *files, "-o", tmp_path / "run", *SMALL)
+    assert done.code == 0, done.err
+    assert "mix at the input" in done.out
+    assert json.loads((tmp_path / "run" / "model" / "task.json").read_text("utf-8"))["bilm"]["source"] == "english"
+    assert command("task", "evaluate", tmp_path / "run", SAMPLES / "ner-dev.txt").code == 0
+
+
 def test_a_baseline_needs_no_model(command: Command, tmp_path: Path) -> None:
     done = command(
         "task", "train", "classification", "--train", SAMPLES / "reviews-train.tsv",
         "--dev", SAMPLES / "reviews-dev.tsv",
-        "-o", tmp_path / "run", "--epochs", "1", "--set", "task.model.hidden=8", "--device", "cpu",
+        "-o", tmp_path / "run", "--epochs", "1", "--set", "task.model.hidden=8", "--device", "cpu", "--elmo", "none",
     )  # fmt: skip
     assert done.code == 0, done.err
+    assert json.loads((tmp_path / "run" / "model" / "task.json").read_text("utf-8"))["bilm"] is None
     done = command("task", "predict", tmp_path / "run", SAMPLES / "reviews-dev.tsv")
     assert all(line.split("\t")[0] in ("positive", "negative") for line in done.out.splitlines())
 
@@ -85,7 +95,6 @@ def test_a_stopped_run_says_how_to_go_on(command: Command, model: Path, tmp_path
         (["--set", "train.rate=fast"], "train.rate"),
         (["--set", "nonsense"], "NAME=VALUE"),
         (["--fraction", "2"], "train.fraction is 2"),
-        (["--elmo", "input"], "no biLM is given"),
         (["--vectors", "nowhere.txt"], "nowhere.txt"),
         (["--train", "nowhere.txt"], "nowhere.txt"),
     ],

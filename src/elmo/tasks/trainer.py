@@ -38,6 +38,7 @@ from elmo.tasks.training import TrainConfig, rate_at
 from elmo.tasks.vocabulary import WordTable
 from elmo.tasks.wordvectors import WordVectors
 from elmo.weights.loaded import LoadedModel
+from elmo.weights.packaged import DEFAULT, packaged_directory
 
 logger = logging.getLogger(__name__)
 
@@ -365,10 +366,13 @@ def _identity(
 
 
 def _absolute(source: str | None) -> str:
-    """Where a biLM is, in a way that holds from other folders too; a name stays a name."""
+    """Where a biLM is, in a way that holds from other folders too; the packaged one has its name on every machine."""
     if source is None:
         return "a model in memory"
-    return str(Path(source).resolve()) if Path(source).exists() else source
+    path = Path(source).resolve()
+    if path == packaged_directory().resolve():
+        return DEFAULT
+    return str(path) if path.exists() else source
 
 
 def _uses_bf16(config: TrainConfig, device: torch.device) -> bool:

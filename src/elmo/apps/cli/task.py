@@ -73,7 +73,7 @@ def train(
         Path | None, typer.Option("--vectors", help="Static word vectors: GloVe's text format, or .npz.")
     ] = None,
     where: Annotated[
-        Where | None, typer.Option("--elmo", help="Where ELMo is added; none without a model, input with one.")
+        Where | None, typer.Option("--elmo", help="Where ELMo is added: input if not given; none is the baseline.")
     ] = None,
     layers: Annotated[Layers | None, typer.Option("--layers", help="All layers mixed, or the top one.")] = None,
     label_column: Annotated[
@@ -97,12 +97,13 @@ def train(
 ) -> None:
     """Train a task model with ELMo, or without it as a baseline. Ctrl-C saves and stops; --resume goes on there.
 
-    Example: elmo task train ner --train train.txt --dev dev.txt --model my-model --vectors glove.txt -o run
+    Example: elmo task train ner --train train.txt --dev dev.txt --vectors glove.txt -o run
     """
     from elmo.tasks.recipes import find_recipe, parse_change, read_changes
     from elmo.tasks.trainer import train_task
     from elmo.tasks.wordvectors import read_word_vectors
     from elmo.weights.formats import read_model
+    from elmo.weights.packaged import DEFAULT
 
     changes: dict[str, Any] = {} if config is None else read_changes(config)
     given = {
@@ -116,8 +117,6 @@ def train(
         "train.seed": seed,
     }
     changes |= {key: value for key, value in given.items() if value is not None}
-    if model is None:
-        changes.setdefault("embedding.elmo.where", "none")
     changes |= dict(map(parse_change, settings or []))
     recipe = find_recipe(name.value).changed(changes)
     made = recipe.make_task()
@@ -128,7 +127,7 @@ def train(
         made.read(train_file),
         made.read(dev_file),
         output,
-        bilm=read_model(model) if model is not None and recipe.embedding.elmo.where != "none" else None,
+        bilm=None if recipe.embedding.elmo.where == "none" else read_model(model or DEFAULT),
         vectors=None if vectors is None else read_word_vectors(vectors),
         resume=resume,
         device=device,
