@@ -277,6 +277,15 @@ def test_a_pickled_embedder_refers_to_its_files(embedder: Embedder) -> None:
     close(pickle.loads(data).encode(SENTENCES)[0], embedder.encode(SENTENCES)[0])
 
 
+def test_a_pickled_embedder_loads_again_as_it_was_loaded(model_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = {"device": "cpu", "dtype": "float64", "state": "zero", "num_threads": 1, "options": None, "offline": True}
+    data = pickle.dumps(load(model_directory, **chosen))
+    seen: dict[str, object] = {}
+    monkeypatch.setattr("elmo.embed.load.load", lambda **options: seen.update(options))
+    pickle.loads(data)
+    assert seen == {"name_or_path": str(model_directory), **chosen}
+
+
 def test_an_embedder_without_files_says_how_to_pickle_it() -> None:
     model = LoadedModel(bilm=make_bilm(), tokenizer=Tokenizer(rule="whitespace"))
     with pytest.raises(TypeError, match="save_pretrained"):

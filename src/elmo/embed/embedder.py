@@ -58,6 +58,7 @@ class Reference(NamedTuple):
     state: StateMode
     num_threads: int | None
     options: str | None
+    offline: bool
 
 
 class Embedder:

@@ -41,7 +41,7 @@ def load(
     unseen = packed is None or not packed.is_mapped
     given = None if options is None else Path(options)
     model = read_model(source, options=given, finite=unseen, offline=offline)
-    reference = Reference(source, device, dtype, state, num_threads, options)
+    reference = Reference(source, device, dtype, state, num_threads, options, offline)
     return Embedder(
         model, device=device, dtype=dtype, state=state, num_threads=num_threads, reference=reference, packed=packed
     )
