@@ -277,7 +277,9 @@ def test_a_pickled_embedder_refers_to_its_files(embedder: Embedder) -> None:
     close(pickle.loads(data).encode(SENTENCES)[0], embedder.encode(SENTENCES)[0])
 
 
-def test_a_pickled_embedder_loads_again_as_it_was_loaded(model_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pickled_embedder_loads_again_as_it_was_loaded(
+    model_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     chosen = {"device": "cpu", "dtype": "float64", "state": "zero", "num_threads": 1, "options": None, "offline": True}
     data = pickle.dumps(load(model_directory, **chosen))
     seen: dict[str, object] = {}
