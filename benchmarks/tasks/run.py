@@ -54,9 +54,14 @@ class Job(NamedTuple):
     changes: tuple[str, ...]
 
     @property
-    def key(self) -> tuple[str, int, float, tuple[str, ...]]:
+    def given(self) -> list[str | None]:
+        """What it is made from: results of other data, models or options are not its own."""
+        return [self.train, self.dev, self.test, self.model, self.vectors, *self.changes]
+
+    @property
+    def key(self) -> str:
         """What tells it from the other runs of the same results."""
-        return self.arm, self.seed, self.fraction, self.changes
+        return json.dumps([self.arm, self.seed, self.fraction, self.given])
 
 
 def train(job: Job) -> dict[str, Any]:
@@ -93,7 +98,7 @@ def train(job: Job) -> dict[str, Any]:
         "arm": job.arm,
         "seed": job.seed,
         "fraction": job.fraction,
-        "changes": list(job.changes),
+        "given": job.given,
         "metric": recipe.make_task().metric,
         "dev": result.scores,
         "test": test,
@@ -107,6 +112,11 @@ def train(job: Job) -> dict[str, Any]:
 
 
 _PARTS = ("train", "dev", "test")
+
+
+def key_of(result: dict[str, Any]) -> str:
+    """The key of the job that a result is of."""
+    return json.dumps([result["arm"], result["seed"], result["fraction"], result["given"]])
 
 
 def longer(recipe: Recipe) -> Recipe:
@@ -176,7 +186,8 @@ def main(arguments: list[str] | None = None) -> None:
         for seed in range(given.first_seed, given.first_seed + given.seeds)
         for arm in given.arms
     ]  # fmt: skip
-    done = {(r["arm"], r["seed"], r["fraction"], tuple(r["changes"])) for r in read_results([results])}
+    wanted = {job.key for job in jobs}
+    done = {key_of(result) for result in read_results([results])}
     missing = [job for job in jobs if job.key not in done]
     print(f"{len(jobs)} runs, {len(missing)} to be made", flush=True)
     deadline = None if given.minutes is None else time.monotonic() + 60 * given.minutes
@@ -192,7 +203,7 @@ def main(arguments: list[str] | None = None) -> None:
                 flush=True,
             )
     command = " ".join(["python -m benchmarks.tasks.run", *(arguments or sys.argv[1:])])
-    alike = [r for r in read_results([results]) if r["changes"] == given.changes]
+    alike = [r for r in read_results([results]) if key_of(r) in wanted]
     write_report(alike, given.output, given.task, command=command)
     print((given.output / f"{given.task}.md").read_text("utf-8"))
     if len(alike) < len(jobs):

@@ -2,7 +2,8 @@
 
     python -m benchmarks.tasks.vectors glove.npz -o small.npz --ner ner/eng.* --classification sst/trees/*.txt
 
-A word that no file has changes no result, so scores are those of the whole file. Numbers are stored as float16.
+A word that no file has is not looked up; only the scale at which unknown words are drawn is that of the vectors kept.
+Numbers are stored as float16.
 """
 
 import argparse

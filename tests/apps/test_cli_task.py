@@ -97,6 +97,8 @@ def test_a_stopped_run_says_how_to_go_on(command: Command, model: Path, tmp_path
         (["--fraction", "2"], "train.fraction is 2"),
         (["--vectors", "nowhere.txt"], "nowhere.txt"),
         (["--train", "nowhere.txt"], "nowhere.txt"),
+        (["--test", "nowhere.txt"], "nowhere.txt"),
+        (["--device", "abacus"], "device is 'abacus'"),
     ],
 )
 def test_a_mistake_is_one_line_with_code_2(options: list[str], problem: str, command: Command, tmp_path: Path) -> None:

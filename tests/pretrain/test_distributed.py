@@ -11,8 +11,9 @@ import pytest
 import torch
 
 from elmo.errors import ConfigError
+from elmo.ops.device import choose_device
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.distributed import World, choose_device, join_world
+from elmo.pretrain.distributed import World, join_world
 from elmo.pretrain.loop import pretrain
 from elmo.pretrain.metrics import read_metrics
 

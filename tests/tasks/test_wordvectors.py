@@ -27,12 +27,24 @@ def test_text_and_npz_give_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [("the 0 1\nof 2\n", "line 2 has 1 numbers"), ("the 0 1\nof x y\n", "line 2 is not a word"), ("\n", "no vectors")],
+    [
+        ("the 0 1\nof 2\n", "line 2 has 1 numbers"),
+        ("the 0 1\nof 2 3 4\n", "line 2 has 3 numbers"),
+        ("the 0 1\nof x y\n", "line 2 is not a word"),
+        ("\n", "no vectors"),
+    ],
 )
 def test_what_is_no_vector_is_named_with_its_line(text: str, problem: str, tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=problem):
         read_word_vectors(tmp_path / "v.txt")
+
+
+def test_a_word_may_have_blanks_as_in_glove(tmp_path: Path) -> None:
+    (tmp_path / "v.txt").write_text("the 0 1\n. . . 2 3\nat name@domain.com 4 5\n", encoding="utf-8")
+    found = read_word_vectors(tmp_path / "v.txt")
+    assert found.words == ["the", ". . .", "at name@domain.com"]
+    assert found.vectors.tolist() == [[0, 1], [2, 3], [4, 5]]
 
 
 def test_an_npz_of_other_things_is_refused(tmp_path: Path) -> None:

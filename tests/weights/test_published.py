@@ -8,7 +8,7 @@ from tests.weights.webserver import Behaviour, serving
 from elmo.errors import WeightsError
 from elmo.weights import published
 from elmo.weights.download import RemoteFile
-from elmo.weights.formats import read_model, write_model
+from elmo.weights.formats import portable_name, read_model, write_model
 from elmo.weights.published import fetch_published, find_published, published_names
 from elmo.weights.verify import verify
 
@@ -85,6 +85,7 @@ def test_a_model_is_read_by_name_and_then_without_the_network(tmp_path, monkeypa
         model = read_model("nlpl-5")
     assert model.sha256 == make_model().sha256
     assert model.source == str(tmp_path / "cache" / "nlpl-5" / "file.bin")
+    assert portable_name(model.source) == "nlpl-5"
     assert read_model("nlpl-5", offline=True).sha256 == model.sha256
     findings = verify("nlpl-5")
     assert all(finding.ok for finding in findings)

@@ -21,6 +21,7 @@ from elmo.model.bilm import BiLM
 from elmo.model.bilstm import BiLSTM, State
 from elmo.model.packed import PackedBiLM, can_pack
 from elmo.ops.cpu_bfloat16 import cpu_runs_bfloat16
+from elmo.ops.device import choose_device
 from elmo.ops.packed_file import PackedFile
 from elmo.ops.transfer import to_device
 from elmo.weights.formats import write_model
@@ -82,7 +83,7 @@ class Embedder:
             raise ConfigError(f"state is {state!r}; it must be one of {', '.join(STATES)}")
         if num_threads is not None and num_threads < 1:
             raise ConfigError(f"num_threads is {num_threads}; it must be at least 1")
-        self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self.device = choose_device(device)
         self.dtype = _choose_dtype(dtype, self.device)
         self.precision = str(self.dtype).removeprefix("torch.")
         self.state = state

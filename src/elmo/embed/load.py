@@ -3,9 +3,8 @@
 import os
 from pathlib import Path
 
-import torch
-
 from elmo.embed.embedder import Embedder, Reference, StateMode
+from elmo.ops.device import choose_device
 from elmo.ops.packed_file import PackedFile
 from elmo.weights.formats import read_model
 from elmo.weights.packaged import DEFAULT
@@ -48,8 +47,7 @@ def load(
 
 
 def _packed_file(path: Path, device: str | None, dtype: str | None) -> PackedFile | None:
-    on_cpu = device == "cpu" or (device is None and not torch.cuda.is_available())
-    if not on_cpu or dtype not in (None, "float32", "int8") or not path.is_dir():
+    if choose_device(device).type != "cpu" or dtype not in (None, "float32", "int8") or not path.is_dir():
         return None
     found = packed_path(path, int8=dtype == "int8")
     return None if found is None else PackedFile(found)

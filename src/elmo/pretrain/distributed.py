@@ -15,6 +15,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from elmo.errors import ConfigError
+from elmo.ops.device import choose_device
 
 Value = TypeVar("Value")
 
@@ -83,16 +84,3 @@ def join_world(device: str | None = None) -> Iterator[tuple[World, torch.device]
         yield World(rank=dist.get_rank(), size=size), chosen
     finally:
         dist.destroy_process_group()
-
-
-def choose_device(device: str | None) -> torch.device:
-    """The named device, or the GPU where there is one."""
-    if device is None:
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        chosen = torch.device(device)
-    except RuntimeError:
-        raise ConfigError(f"device is {device!r}; it must be 'cpu', 'cuda' or 'cuda:N'") from None
-    if chosen.type == "cuda" and not torch.cuda.is_available():
-        raise ConfigError(f"device is {device!r}, but this machine or this torch has no CUDA; use 'cpu'")
-    return chosen

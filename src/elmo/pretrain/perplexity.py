@@ -16,9 +16,9 @@ from torch import Tensor
 
 from elmo.errors import ConfigError, InputError
 from elmo.model.bilstm import State
+from elmo.ops.device import choose_device
 from elmo.pretrain.corpus.layout import Split
 from elmo.pretrain.corpus.store import CorpusStore
-from elmo.pretrain.distributed import choose_device
 from elmo.pretrain.languagemodel import LanguageModel, language_model
 from elmo.pretrain.reading import Reading, part_of, read_carried, read_sentences
 from elmo.pretrain.streams import SEPARATOR, Ints

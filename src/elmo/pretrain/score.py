@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from elmo.errors import InputError
-from elmo.pretrain.distributed import choose_device
+from elmo.ops.device import choose_device
 from elmo.pretrain.languagemodel import language_model
 from elmo.pretrain.perplexity import StateMode, hidden_windows, reading_losses
 from elmo.pretrain.reading import read_sentences

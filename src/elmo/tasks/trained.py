@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from elmo.errors import WeightsError
+from elmo.ops.device import choose_device
 from elmo.tasks.batching import ordered_batches
 from elmo.tasks.dataset import Dataset, autocast
 from elmo.tasks.embedding import TaskEmbedding
@@ -169,11 +170,6 @@ def load_trained_task(
         rest.copy_(read_tensors(folder / VECTORS, {"rest": tuple(rest.shape)})["rest"])
     model.to(choose_device(device)).eval().requires_grad_(False)
     return TrainedTask(name=str(values["task"]), recipe=recipe, labels=labels, model=model, bilm=reference)
-
-
-def choose_device(device: str | torch.device | None) -> torch.device:
-    """The one asked for, or a GPU if there is one."""
-    return torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
 
 
 def _find_bilm(reference: BiLMReference, given: str | Path | None, *, folder: Path) -> LoadedModel:

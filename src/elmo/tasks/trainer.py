@@ -18,6 +18,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from elmo.errors import ConfigError, ElmoError, InputError, ResumeError
+from elmo.ops.device import choose_device
 from elmo.pretrain.metrics import Metrics
 from elmo.pretrain.randomness import seed_for
 from elmo.pretrain.stopping import StopRequest
@@ -33,12 +34,12 @@ from elmo.tasks.dataset import Dataset, autocast
 from elmo.tasks.examples import Example
 from elmo.tasks.layercache import LayerStore
 from elmo.tasks.recipes import Recipe
-from elmo.tasks.trained import MODEL, BiLMReference, TrainedTask, build_model, choose_device, clone_state
+from elmo.tasks.trained import MODEL, BiLMReference, TrainedTask, build_model, clone_state
 from elmo.tasks.training import TrainConfig, rate_at
 from elmo.tasks.vocabulary import WordTable
 from elmo.tasks.wordvectors import WordVectors
+from elmo.weights.formats import portable_name
 from elmo.weights.loaded import LoadedModel
-from elmo.weights.packaged import DEFAULT, packaged_directory
 
 logger = logging.getLogger(__name__)
 
@@ -97,14 +98,18 @@ def train_task(
     run.mkdir(parents=True, exist_ok=True)
     chosen = choose_device(device)
     cuda = [chosen] if chosen.type == "cuda" else []
-    with torch.random.fork_rng(devices=cuda), StopRequest(time_limit=time_limit) as stop:
+    with torch.random.fork_rng(devices=cuda):
+        # Not yet inside of StopRequest: while layers are computed there is nothing to save, and Ctrl-C ends it at once.
         trainer = _Trainer(name, recipe, train, dev, bilm=bilm, vectors=vectors, device=chosen, store=store)
         progress = saved or Progress(identity=trainer.identity)
         if progress.identity != trainer.identity:
             raise ResumeError(f"{run}: was begun with other options, data or models; go on with those, or begin anew")
         if saved is not None:
             trainer.load(read_checkpoint_tensors(run))
-        with Metrics(run, after_step=trainer.global_step(progress), tensorboard=False) as metrics:
+        with (
+            StopRequest(time_limit=time_limit) as stop,
+            Metrics(run, after_step=trainer.global_step(progress), tensorboard=False) as metrics,
+        ):
             return _Loop(run, trainer, progress, metrics, stop, bar=progress_bar).go()
 
 
@@ -138,7 +143,7 @@ class _Trainer:
         examples = task.training_examples(part)
         labels = task.find_labels(examples)
         used = bilm if recipe.embedding.elmo.where != "none" else None
-        reference = None if used is None else BiLMReference(sha256=used.sha256, source=_absolute(used.source))
+        reference = None if used is None else BiLMReference(sha256=used.sha256, source=portable_name(used.source))
         self.identity = _identity(recipe, examples, dev, vectors, reference)
         table, word_dim = None, 0
         if recipe.embedding.words is not None:
@@ -363,16 +368,6 @@ def _identity(
             digest.update(repr((example.texts, example.answer)).encode("utf-8", "backslashreplace"))
     digest.update((vectors.sha256() if vectors else "").encode() + (bilm.sha256 if bilm else "").encode())
     return digest.hexdigest()
-
-
-def _absolute(source: str | None) -> str:
-    """Where a biLM is, in a way that holds from other folders too; the packaged one has its name on every machine."""
-    if source is None:
-        return "a model in memory"
-    path = Path(source).resolve()
-    if path == packaged_directory().resolve():
-        return DEFAULT
-    return str(path) if path.exists() else source
 
 
 def _uses_bf16(config: TrainConfig, device: torch.device) -> bool:

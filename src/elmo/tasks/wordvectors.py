@@ -1,6 +1,7 @@
 """Static word vectors from files: GloVe's text format (also .gz, .xz, .zst; word2vec's first line) and .npz."""
 
 import hashlib
+import itertools
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,17 +71,33 @@ def _read_text(name: str) -> WordVectors:
     words: list[str] = []
     rows: list[npt.NDArray[np.float32]] = []
     for number, line in read_lines(name):
-        word, _, numbers = line.rstrip().partition(" ")
-        if number == 1 and numbers.isdigit() and word.isdigit():
-            continue  # word2vec's text format says here how many vectors of which size follow
         if not line.strip():
             continue
+        parts = line.rstrip().split(" ")
+        if number == 1 and len(parts) == 2 and all(part.isdigit() for part in parts):
+            continue  # word2vec's text format says here how many vectors of which size follow
+        # Some words of GloVe's have blanks in them, so that only the first line says where the numbers begin.
+        words_parts = max(1, len(parts) - len(rows[0])) if rows else 1
         try:
-            row = np.array(numbers.split(" "), dtype=np.float32)
+            row = np.array(parts[words_parts:], dtype=np.float32)
         except ValueError:
             raise InputError(f"{name}: line {number} is not a word and numbers: {line[:40]!r}") from None
-        if rows and len(row) != len(rows[0]):
-            raise InputError(f"{name}: line {number} has {len(row)} numbers, but the first has {len(rows[0])}")
-        words.append(word)
+        if rows and (len(row) != len(rows[0]) or (words_parts > 1 and _is_number(parts[words_parts - 1]))):
+            raise InputError(
+                f"{name}: line {number} has {_numbers_at_end(parts)} numbers, but the first has {len(rows[0])}"
+            )
+        words.append(" ".join(parts[:words_parts]))
         rows.append(row)
     return WordVectors(words, np.stack(rows) if rows else np.zeros((0, 0), np.float32))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _numbers_at_end(parts: list[str]) -> int:
+    return sum(1 for _ in itertools.takewhile(_is_number, reversed(parts[1:])))

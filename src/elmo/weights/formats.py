@@ -14,13 +14,14 @@ from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.archives import is_archive
 from elmo.weights.atomic import recover
+from elmo.weights.cache import cache_directory
 from elmo.weights.checkpoint import find_checkpoint, is_checkpoint, read_checkpoint, write_checkpoint
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.manylangs import is_manylangs, read_manylangs
 from elmo.weights.native import Storage, is_native, read_native, write_native
-from elmo.weights.packaged import DEFAULT, locate_packaged
+from elmo.weights.packaged import DEFAULT, locate_packaged, packaged_directory
 from elmo.weights.plainfiles import exists, one_line
-from elmo.weights.published import Published, fetch_published, require_published
+from elmo.weights.published import Published, fetch_published, find_published, require_published
 from elmo.weights.zipped import detect_zip, read_zip
 
 logger = logging.getLogger(__name__)
@@ -94,6 +95,21 @@ def read_model(
     if settle and not model.is_settled:
         logger.info("%s: settled after %d tokens", path, model.settle())
     return model
+
+
+def portable_name(source: str | None) -> str:
+    """How another machine finds a model that was read here: the name of a packaged or published one, or the path."""
+    if source is None:
+        return "a model in memory"
+    path = Path(source).resolve()
+    if path == packaged_directory().resolve():
+        return DEFAULT
+    cache = cache_directory().resolve()
+    if path.is_relative_to(cache) and path != cache:
+        name = path.relative_to(cache).parts[0]
+        if find_published(name) is not None:
+            return name
+    return str(path) if path.exists() else source
 
 
 def _locate(source: str | Path, *, offline: bool) -> tuple[Path, Published | None]:

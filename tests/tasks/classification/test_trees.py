@@ -1,11 +1,14 @@
 """Sentiment trees: every phrase, brackets unescaped, and what is not a tree."""
 
+from pathlib import Path
+
 import pytest
 from tests.tasks.conftest import SAMPLES
 
 from elmo.errors import InputError
 from elmo.tasks.classification.task import Classification, ClassificationConfig
 from elmo.tasks.classification.trees import Phrase, read_tree
+from elmo.text.tokenizer import Tokenizer
 
 
 def test_a_tree_gives_the_sentence_first_and_then_every_phrase() -> None:
@@ -48,3 +51,11 @@ def test_lines_of_text_are_tokenized_or_not_as_told() -> None:
     plain = Classification(ClassificationConfig(tokenizer=None)).read(path)
     assert plain[1].texts[0][2:4] == ("didn't", "work")
     assert [example.answer for example in plain[:2]] == ["positive", "negative"]
+
+
+def test_raw_text_is_tokenized_as_the_training_text_was(tmp_path: Path) -> None:
+    (tmp_path / "raw.txt").write_text("It didn't work.\n", encoding="utf-8")
+    for rule, expected in (("treebank", ("It", "did", "n't", "work", ".")), (None, ("It", "didn't", "work."))):
+        task = Classification(ClassificationConfig(tokenizer=rule))
+        (found,) = task.read_questions(str(tmp_path / "raw.txt"), Tokenizer(rule="unicode"))
+        assert found.texts == (expected,)

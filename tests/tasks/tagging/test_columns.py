@@ -48,3 +48,11 @@ def test_tabs_part_columns_where_there_are_any(tmp_path: Path) -> None:
     path = tmp_path / "tabs.txt"
     path.write_text("New York\tB-LOC\nis\tO\n", encoding="utf-8")
     assert Tagging(TaggingConfig()).read(str(path))[0].texts == (("New York", "is"),)
+
+
+def test_conllu_without_tags_of_the_language_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "some.conllu"
+    path.write_text("1\tYes\tyes\tINTJ\t_\t_\t0\troot\t_\t_\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"line 1 has no label in column 5 .* --label-column: 4"):
+        Tagging(TaggingConfig(chunks=False)).read(str(path))
+    assert Tagging(TaggingConfig(chunks=False, label_column=4)).read(str(path))[0].answer == ("INTJ",)

@@ -55,6 +55,9 @@ Bilm = Annotated[
 ]
 
 
+TEST_SCORES = "test.json"
+
+
 @app.callback()
 def task() -> None:
     """Train, score and use task models: tagging, classification, word senses."""
@@ -102,6 +105,7 @@ def train(
     from elmo.tasks.recipes import find_recipe, parse_change, read_changes
     from elmo.tasks.trainer import train_task
     from elmo.tasks.wordvectors import read_word_vectors
+    from elmo.text.writing import write_file
     from elmo.weights.formats import read_model
     from elmo.weights.packaged import DEFAULT
 
@@ -121,6 +125,7 @@ def train(
     recipe = find_recipe(name.value).changed(changes)
     made = recipe.make_task()
     store = _store(cache)
+    test = None if test_file is None else made.read(test_file)
     result = train_task(
         name.value,
         recipe,
@@ -139,8 +144,12 @@ def train(
         return
     typer.echo(f"{result.status} after {result.epochs} epochs; the best was epoch {result.best_epoch}")
     typer.echo(f"dev: {score_line(result.scores)}")
-    if test_file is not None:
-        typer.echo(f"test: {score_line(result.trained.evaluate(made.read(test_file), store=store))}")
+    if test is not None:
+        scores = result.trained.evaluate(test, store=store)
+        write_file(
+            result.run / TEST_SCORES, (json.dumps({"file": test_file, **scores}, indent=1) + "\n").encode("utf-8")
+        )
+        typer.echo(f"test: {score_line(scores)}")
     for line in mix_lines(result.trained.embedding.mix_weights()):
         typer.echo(line)
     typer.echo(f"the model is {result.run / 'model'}")
@@ -273,7 +282,7 @@ def mix_lines(mixes: dict[str, Any]) -> list[str]:
 
 def _elmo(model: str | None, device: str | None) -> "Elmo":
     from elmo.embed.module import Elmo
-    from elmo.tasks.trained import choose_device
+    from elmo.ops.device import choose_device
 
     return Elmo.from_pretrained(model).to(choose_device(device)).eval()
 

@@ -60,7 +60,8 @@ class Classification(Task):
         """The same files, or lines of text alone."""
         if tokenizer is None:
             return list(self._read(path, answers=False))
-        lines = ((number, tuple(tokenizer.tokenize(line).words)) for number, line in read_lines(path))
+        own = self._tokenizer()  # whatever the biLM's is: the one of the training text
+        lines = ((number, tuple(own.tokenize(line).words)) for number, line in read_lines(path))
         return [Example((words,), None, f"{path}: line {number}") for number, words in lines if words]
 
     def training_examples(self, examples: Sequence[Example]) -> list[Example]:
@@ -100,9 +101,12 @@ class Classification(Task):
         for example, label in zip(examples, answers, strict=True):
             yield f"{label}\t{' '.join(example.texts[0])}"
 
+    def _tokenizer(self) -> Tokenizer:
+        return Tokenizer(rule=self.config.tokenizer or "whitespace", language=None)
+
     def _read(self, path: str, *, answers: bool) -> Iterator[Example]:
         trees: bool | None = None
-        tokenizer = Tokenizer(rule=self.config.tokenizer or "whitespace", language=None)
+        tokenizer = self._tokenizer()
         for number, line in read_lines(path):
             place = f"{path}: line {number}"
             if not line.strip():

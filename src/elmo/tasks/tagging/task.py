@@ -16,6 +16,7 @@ from elmo.text.tokenizer import Tokenizer
 
 # Of CoNLL-U: the word form, and the tag of the language's own tag set (XPOS).
 CONLLU_TOKEN, CONLLU_LABEL = 2, 5
+CONLLU_NONE = "_"  # where a column says nothing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +51,12 @@ class Tagging(Task):
         for rows in read_sentences(path):
             words = tuple(column(row, token, path=path, what="token") for row in rows)
             tags = tuple(column(row, label, path=path, what="label") for row in rows)
+            if is_conllu(path) and CONLLU_NONE in tags:
+                line = rows[tags.index(CONLLU_NONE)].line
+                raise InputError(
+                    f"{path}: line {line} has no label in column {label} (_ stands there); name another one with "
+                    "--label-column: 4 has the universal tags"
+                )
             for row, tag in zip(rows, tags, strict=True):
                 if self.config.chunks and not is_tag(tag):
                     raise InputError(
