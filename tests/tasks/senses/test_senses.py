@@ -99,6 +99,7 @@ def test_the_score_is_that_of_the_scorer() -> None:
             '<corpus><sentence id="s"><instance id="a">w</instance></sentence></corpus>',
             "without id, lemma",
         ),
+        ("x.data.xml", '<corpus><sentence id="s"><wf>w</wf></sentence></corpus>', "has no instances"),
         ("x.gold.key.txt", "a b%1\nc\n", "line 2 is not an id and sense keys"),
         ("index.sense", "bank 1 2 3\n", "line 1 is not a line of index.sense"),
     ],

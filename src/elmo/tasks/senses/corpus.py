@@ -39,13 +39,15 @@ def read_sense_corpus(path: str | Path, *, keys: str | Path | None = None) -> Se
     data = Path(path)
     if keys is None:
         if not data.name.endswith(DATA_SUFFIX):
-            raise InputError(f"{data}: its name does not end in {DATA_SUFFIX}, so say where its keys are")
+            raise InputError(f"{data}: its name does not end in {DATA_SUFFIX}; name it so, NAME{KEY_SUFFIX} beside it")
         keys = data.with_name(data.name.removesuffix(DATA_SUFFIX) + KEY_SUFFIX)
     sentences: list[Text] = []
     instances: list[Instance] = []
     for words, found in _read_xml(data, first=0):
         instances += [instance._replace(sentence=len(sentences)) for instance in found]
         sentences.append(words)
+    if not instances:
+        raise InputError(f"{data}: has no instances; words with senses are <instance id=... lemma=... pos=...>")
     gold = read_keys(keys)
     missing = next((i.id for i in instances if i.id not in gold), None)
     if missing is not None:
