@@ -20,7 +20,7 @@ from elmo.tasks.trained import load_trained_task
 from elmo.tasks.trainer import TrainResult, train_task
 from elmo.tasks.wordvectors import WordVectors
 from elmo.text.tokenizer import Tokenizer
-from elmo.weights.formats import write_model
+from elmo.weights.formats import read_model, write_model
 from elmo.weights.loaded import LoadedModel
 
 SAMPLE = SAMPLES_OF_TASKS["ner"]
@@ -159,14 +159,24 @@ def test_a_frozen_bilm_stays_and_a_trained_one_moves_a_copy(model: LoadedModel, 
     assert torch.equal(model.bilm.lstm.layers[0].bias, before)
     assert not any("bilm" in name for name in frozen.model.state_dict())
     assert not torch.equal(moved.model.state_dict()["embedding.elmo.bilm.lstm.layers.0.bias"], before)
-    examples = moved.recipe.make_task().read(str(SAMPLE.dev))
-    assert load_trained_task(tmp_path / "moved", device="cpu").predict(examples) == moved.predict(examples)
+
+
+def test_a_task_model_brings_the_bilm_that_it_trained(model: LoadedModel, tmp_path: Path) -> None:
+    write_model(model, tmp_path / "original")
+    recipe = small_recipe(SAMPLE, train__epochs=2, embedding__elmo__train_bilm=True)
+    moved = train(tmp_path / "run", read_model(tmp_path / "original"), recipe).trained
+    assert moved is not None
+    (tmp_path / "original").rename(tmp_path / "elsewhere")
+    again = load_trained_task(tmp_path / "run", device="cpu")
+    for name, tensor in moved.model.state_dict().items():
+        assert torch.equal(tensor, again.model.state_dict()[name]), name
+    examples = recipe.make_task().read(str(SAMPLE.dev))
+    assert again.predict(examples) == moved.predict(examples)
+    assert read_model(tmp_path / "run" / "model" / "bilm").sha256 != model.sha256
 
 
 def test_a_missing_bilm_is_named_with_its_hash(model: LoadedModel, tmp_path: Path) -> None:
     write_model(model, tmp_path / "bilm")
-    from elmo.weights.formats import read_model
-
     train(tmp_path / "run", read_model(str(tmp_path / "bilm")), small_recipe(SAMPLE, train__epochs=1))
     (tmp_path / "bilm").rename(tmp_path / "elsewhere")
     with pytest.raises(

@@ -1,7 +1,8 @@
 """`TrainedTask`: a task model with all it needs to answer, and the directory it is kept in.
 
 The directory has task.json (recipe, labels, scores, mixes, which biLM), model.safetensors (what was learned), words.txt
-and, for word vectors that did not learn, vectors.safetensors. A frozen biLM is not in it but named by its hash.
+and, for word vectors that did not learn, vectors.safetensors. A frozen biLM is not in it but named by its hash; one
+that learned too is a model directory inside, `bilm`.
 """
 
 import dataclasses
@@ -27,7 +28,7 @@ from elmo.tasks.task import Scores, TaskModel
 from elmo.tasks.vocabulary import WordTable
 from elmo.text.writing import errors_naming
 from elmo.weights.atomic import atomic_directory
-from elmo.weights.formats import read_model
+from elmo.weights.formats import read_model, write_model
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.plainfiles import read_json
 from elmo.weights.tensorfile import read_tensors, write_tensors
@@ -37,6 +38,7 @@ logger = logging.getLogger(__name__)
 FORMAT, FORMAT_VERSION = "elmo-task", 1
 TASK, WEIGHTS, WORDS, VECTORS = "task.json", "model.safetensors", "words.txt", "vectors.safetensors"
 MODEL = "model"  # the folder of a run that holds the finished model
+BILM, BILM_PREFIX = "bilm", "embedding.elmo.bilm."
 ANSWER_BATCH = 256
 
 
@@ -95,7 +97,11 @@ class TrainedTask:
         table, words = embedding.table, embedding.words
         whole = atomic_directory(directory, overwrite=overwrite, replaceable=is_trained_task)
         with errors_naming(directory), whole as folder:
-            write_tensors(folder / WEIGHTS, {name: t.cpu() for name, t in self.model.state_dict().items()})
+            state = self.model.state_dict()
+            if embedding.elmo is not None and embedding.elmo.train_bilm:
+                write_model(dataclasses.replace(embedding.elmo.model, softmax=None), folder / BILM)
+                state = {name: t for name, t in state.items() if not name.startswith(BILM_PREFIX)}
+            write_tensors(folder / WEIGHTS, {name: t.cpu() for name, t in state.items()})
             if table is not None and words is not None:
                 table.write(folder / WORDS)
                 if table.rest:
@@ -160,10 +166,15 @@ def load_trained_task(
             table = WordTable.read(folder / WORDS, known=int(words["known"]), rest=int(words["rest"]))
     except (KeyError, TypeError, ValueError, OSError) as error:
         raise WeightsError(f"{folder}: is damaged ({type(error).__name__}: {error})") from None
-    loaded = None if reference is None else _find_bilm(reference, bilm, folder=folder)
+    loaded = None
+    if recipe.embedding.elmo.train_bilm:
+        loaded = read_model(folder / BILM)
+    elif reference is not None:
+        loaded = _find_bilm(reference, bilm, folder=folder)
     model = build_model(recipe, labels, table=table, word_dim=0 if words is None else int(words["dim"]), bilm=loaded)
     state = model.state_dict()
-    model.load_state_dict(read_tensors(folder / WEIGHTS, {name: tuple(t.shape) for name, t in state.items()}))
+    learned = {name: tuple(t.shape) for name, t in state.items() if not name.startswith(BILM_PREFIX)}
+    model.load_state_dict({**state, **read_tensors(folder / WEIGHTS, learned)})
     embedding = model.embedding
     if table is not None and table.rest and embedding.words is not None:
         rest = embedding.words.rest
