@@ -118,7 +118,7 @@ def _find_layers(
     limit = "" if config.folder is None else f" and {config.disk / 1e9:.1f} GB in {config.folder}"
     logger.warning(
         "the layers of %d tokens take %.1f GB, but %.1f GB of memory%s may be used; they are computed anew in every "
-        "epoch, which is slow: allow more, or name a cache folder on a large disk",
+        "epoch, which is slow: name a cache folder (--cache) on a disk with that much room",
         tokens,
         needed / 1e9,
         room / 1e9,
