@@ -3,6 +3,7 @@
 import os
 import shutil
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -98,6 +99,23 @@ def test_a_folder_that_cannot_be_written_costs_nothing(model_directory: Path, ke
     kept.parent.mkdir()
     kept.write_text("in the way", encoding="utf-8")
     np.testing.assert_array_equal(vectors(load_and_keep(model_directory)), vectors(embedder))
+
+
+def test_a_model_without_its_weights_is_told_as_ever(model_directory: Path, kept: Path, tmp_path: Path) -> None:
+    shutil.copytree(model_directory, tmp_path / "model")
+    (tmp_path / "model" / "model.safetensors").unlink()
+    with pytest.raises(ElmoError, match=r"model\.safetensors"):
+        load(tmp_path / "model", device="cpu")
+    assert not kept.exists()
+
+
+def test_what_a_killed_process_was_writing_goes_after_a_while(model_directory: Path, kept: Path) -> None:
+    kept.mkdir(parents=True)
+    for name, age in ((".a.packed.0123abcd", 2 * packedfiles.ABANDONED_SECONDS), (".b.packed.0123abcd", 1.0)):
+        (kept / name).write_bytes(b"half")
+        os.utime(kept / name, (time.time() - age,) * 2)
+    load_and_keep(model_directory)
+    assert sorted(path.name for path in kept.iterdir() if path.name.startswith(".")) == [".b.packed.0123abcd"]
 
 
 def test_files_used_long_ago_make_room(model_directory: Path, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:

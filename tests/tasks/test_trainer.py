@@ -189,10 +189,13 @@ def test_a_missing_bilm_is_named_with_its_hash(model: LoadedModel, tmp_path: Pat
         load_trained_task(tmp_path / "run", bilm=tmp_path / "other", device="cpu")
 
 
-def test_a_baseline_needs_no_bilm(tmp_path: Path) -> None:
-    result = train(tmp_path / "run", None, small_recipe(SAMPLE, train__epochs=1, embedding__elmo__where="none"))
+@pytest.mark.parametrize("train_bilm", [False, True])
+def test_a_baseline_needs_no_bilm(train_bilm: bool, tmp_path: Path) -> None:
+    options = {"embedding__elmo__where": "none", "embedding__elmo__train_bilm": train_bilm}
+    result = train(tmp_path / "run", None, small_recipe(SAMPLE, train__epochs=1, **options))
     assert result.trained is not None
     assert result.trained.embedding.mix_weights() == {}
+    assert load_trained_task(tmp_path / "run", device="cpu").bilm is None
     load_trained_task(tmp_path / "run", device="cpu")
     with pytest.raises(ConfigError, match="no biLM is given"):
         train(tmp_path / "other", None, small_recipe(SAMPLE, train__epochs=1))

@@ -116,10 +116,11 @@ def pack(weight: Tensor, *, int8: bool, order: Tensor | None = None, file: Packe
         )
         let_go(weight)
 
-    if file is not None:
-        return PackedMatrix(file.take(bytes_, make), K, len(columns), int8)
-    data = torch.empty(bytes_, dtype=torch.uint8)
-    make(data)
+    if file is None:
+        data = torch.empty(bytes_, dtype=torch.uint8)
+        make(data)
+    else:
+        data = file.take(bytes_, make)
     return PackedMatrix(data, K, len(columns), int8)
 
 

@@ -167,10 +167,9 @@ def load_trained_task(
     except (KeyError, TypeError, ValueError, OSError) as error:
         raise WeightsError(f"{folder}: is damaged ({type(error).__name__}: {error})") from None
     loaded = None
-    if recipe.embedding.elmo.train_bilm:
-        loaded = read_model(folder / BILM)
-    elif reference is not None:
-        loaded = _find_bilm(reference, bilm, folder=folder)
+    if reference is not None:
+        own = recipe.embedding.elmo.train_bilm
+        loaded = read_model(folder / BILM) if own else _find_bilm(reference, bilm, folder=folder)
     model = build_model(recipe, labels, table=table, word_dim=0 if words is None else int(words["dim"]), bilm=loaded)
     state = model.state_dict()
     learned = {name: tuple(t.shape) for name, t in state.items() if not name.startswith(BILM_PREFIX)}

@@ -81,7 +81,7 @@ def train_task(
     time_limit: float | None = None,
     progress_bar: bool | None = None,
 ) -> TrainResult:
-    """Train until the configured end, no gain on dev, Ctrl-C, SIGTERM or `time_limit` seconds.
+    """Train until the configured end, no gain on dev, Ctrl-C, SIGTERM or `time_limit` seconds of training.
 
     The model with the best score on dev comes in the folder `model` of `out_dir`. `vectors` are static word vectors
     (learned ones if None), `store` keeps the layers of a frozen biLM for other runs. `resume` goes on where the run in

@@ -77,16 +77,16 @@ def _read_text(name: str) -> WordVectors:
         if number == 1 and len(parts) == 2 and all(part.isdigit() for part in parts):
             continue  # word2vec's text format says here how many vectors of which size follow
         # Some words of GloVe's have blanks in them, so that only the first line says where the numbers begin.
-        words_parts = max(1, len(parts) - len(rows[0])) if rows else 1
+        start = max(1, len(parts) - len(rows[0])) if rows else 1
         try:
-            row = np.array(parts[words_parts:], dtype=np.float32)
+            row = np.array(parts[start:], dtype=np.float32)
         except ValueError:
             raise InputError(f"{name}: line {number} is not a word and numbers: {line[:40]!r}") from None
-        if rows and (len(row) != len(rows[0]) or (words_parts > 1 and _is_number(parts[words_parts - 1]))):
+        if rows and (len(row) != len(rows[0]) or (start > 1 and _is_number(parts[start - 1]))):
             raise InputError(
                 f"{name}: line {number} has {_numbers_at_end(parts)} numbers, but the first has {len(rows[0])}"
             )
-        words.append(" ".join(parts[:words_parts]))
+        words.append(" ".join(parts[:start]))
         rows.append(row)
     return WordVectors(words, np.stack(rows) if rows else np.zeros((0, 0), np.float32))
 

@@ -7,6 +7,7 @@ kernels, which stands for the processor. The files used longest ago make room.
 import contextlib
 import hashlib
 import os
+import time
 from pathlib import Path
 
 from elmo.ops.cpu_library import cpu_library_name
@@ -16,6 +17,7 @@ from elmo.weights.native import WEIGHTS, is_native
 FOLDER, SUFFIX = "packed", ".packed"
 FROM_BYTES = 64 << 20  # of the weights file
 MOST_BYTES = 4 << 30  # of all packed files
+ABANDONED_SECONDS = 3600.0
 
 
 def packed_path(directory: Path, *, int8: bool) -> Path | None:
@@ -24,6 +26,8 @@ def packed_path(directory: Path, *, int8: bool) -> Path | None:
     if library is None or not is_native(directory):
         return None
     weights = (directory / WEIGHTS).resolve()
+    if not weights.is_file():
+        return None  # reading the model says what is wrong
     facts = weights.stat()
     if facts.st_size < FROM_BYTES:
         return None
@@ -39,6 +43,9 @@ def packed_path(directory: Path, *, int8: bool) -> Path | None:
 
 def _make_room(folder: Path, most_bytes: int) -> None:
     with contextlib.suppress(OSError):
+        for path in folder.glob(f".*{SUFFIX}.*"):  # what a killed process was writing
+            if time.time() - path.stat().st_mtime > ABANDONED_SECONDS:
+                path.unlink()
         files = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in folder.glob(f"*{SUFFIX}"))
         held = sum(size for _, size, _ in files)
         for _, size, path in files:

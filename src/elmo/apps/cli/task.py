@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from elmo.embed.module import Elmo
     from elmo.tasks.layercache import LayerStore
 
+TEST_SCORES = "test.json"  # in the folder of a run
+
 app = typer.Typer(
     help="Train, score and use task models: tagging, classification, word senses.",
     no_args_is_help=True,
@@ -53,9 +55,6 @@ TaskModel = Annotated[Path, typer.Argument(help="A directory made by `elmo task 
 Bilm = Annotated[
     str | None, typer.Option("--model", "-m", help="The biLM, if it is not where it was in training any more.")
 ]
-
-
-TEST_SCORES = "test.json"
 
 
 @app.callback()
