@@ -7,7 +7,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from elmo.embed.embedder import Embedder, Layers
+from elmo.embed.embedder import Embedder
+from elmo.embed.selection import Layers
 from elmo.embed.similarity import place_of
 from elmo.errors import ConfigError
 

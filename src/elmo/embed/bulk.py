@@ -14,10 +14,11 @@ import numpy.typing as npt
 import torch
 from tqdm import tqdm
 
-from elmo.embed.embedder import Embedder, Layers, Pooling, check_layers, join_pieces, pool
+from elmo.embed.embedder import Embedder
 from elmo.embed.journal import Journal, digest_lines, journal_of
 from elmo.embed.pipeline import Behind, ahead
 from elmo.embed.rows import Row, Shape
+from elmo.embed.selection import Layers, Pooling, check_layers, join_pieces, pool
 from elmo.embed.sentences import read_sentences
 from elmo.embed.writers.hdf5 import write_hdf5
 from elmo.embed.writers.jsonl import write_jsonl, write_row

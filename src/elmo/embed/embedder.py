@@ -14,6 +14,7 @@ from tqdm import tqdm
 from elmo.embed.batches import BOUNDARIES, by_length, in_order
 from elmo.embed.captured import CapturedBiLM
 from elmo.embed.contextualize import Forward, contextualize, contextualize_long
+from elmo.embed.selection import Layers, Pooling, check_layers, join_pieces, pool, select_layers, sentence_rows
 from elmo.embed.sentences import read_sentences
 from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError
@@ -29,9 +30,7 @@ from elmo.weights.loaded import LoadedModel
 
 logger = logging.getLogger(__name__)
 
-Layers = Literal["mean", "top", "all"] | int
 StateMode = Literal["settled", "zero", "carry"]
-Pooling = Literal["mean", "max"]
 Array = npt.NDArray[np.float32]
 
 STATES = ("settled", "zero", "carry")
@@ -301,7 +300,7 @@ class Embedder:
     def _embed_rows(self, sentences: list[Sequence[str]], layers: Layers, state: State) -> tuple[list[Tensor], State]:
         stacked, lengths, after = self.contextualize(sentences, state)
         chosen = select_layers(stacked, layers)  # [N, T, D] or [L, N, T, D]
-        return (_rows_from_gpu if chosen.is_cuda else _rows)(chosen, (lengths - 1).tolist()), after
+        return sentence_rows(chosen, (lengths - 1).tolist()), after
 
     def _embed_long(
         self, sentence: Sequence[str], layers: Layers, state: State, *, window: int
@@ -358,38 +357,6 @@ class Embedder:
             torch.set_num_threads(before)
 
 
-def check_layers(layers: Layers, count: int) -> None:
-    """Refuse a choice of layers that a model of `count` layers does not have."""
-    if layers in ("mean", "top", "all"):
-        return
-    if isinstance(layers, bool) or not isinstance(layers, int) or not -count <= layers < count:
-        raise ConfigError(f"layers is {layers!r}; it must be 'mean', 'top', 'all' or a number from 0 to {count - 1}")
-
-
-def select_layers(stacked: Tensor, layers: Layers) -> Tensor:
-    """[L, ...] to the chosen layer, the mean, or all of them."""
-    if layers == "all":
-        return stacked
-    if layers == "mean":
-        return stacked.mean(0)
-    return stacked[-1 if layers == "top" else layers]
-
-
-def _rows(chosen: Tensor, ends: Sequence[int]) -> list[Tensor]:
-    """[.., N, T, D] -> float32 [.., T, D] of each sentence, without its boundaries."""
-    chosen = chosen.float()
-    return [chosen[..., n, 1:end, :].clone() for n, end in enumerate(ends)]
-
-
-def _rows_from_gpu(chosen: Tensor, ends: Sequence[int]) -> list[Tensor]:
-    """The same on the host: only what is wanted crosses, through memory that the device can write to directly."""
-    T = chosen.shape[-2]
-    index = torch.cat([torch.arange(n * T + 1, n * T + end) for n, end in enumerate(ends)])
-    wanted = chosen.flatten(-3, -2).index_select(-2, to_device(index, chosen.device)).float()  # [.., tokens, D]
-    host = torch.empty(wanted.shape, dtype=wanted.dtype, pin_memory=True).copy_(wanted)
-    return [rows.clone() for rows in host.split([end - 1 for end in ends], dim=-2)]
-
-
 def _choose_dtype(name: str | None, device: torch.device) -> torch.dtype:
     if name is not None and name not in DTYPES:
         raise ConfigError(f"dtype is {name!r}; it must be one of {', '.join(DTYPES)}")
@@ -408,23 +375,6 @@ def _is_out_of_memory(error: BaseException) -> bool:
         return True
     message = str(error)
     return "DefaultCPUAllocator" in message or "out of memory" in message
-
-
-def join_pieces(counts: Sequence[int], vectors: Sequence[Tensor]) -> list[Tensor]:
-    """Vectors of pieces (sentences), one behind the other for each text; `counts` says how many pieces each has."""
-    results, start = [], 0
-    for count in counts:
-        pieces = vectors[start : start + count]
-        start += count
-        results.append(pieces[0] if count == 1 else torch.cat(list(pieces), dim=-2))
-    return results
-
-
-def pool(vectors: Tensor, pooling: Pooling) -> Tensor:
-    """The mean or maximum over tokens, zeros where there are none: [.., T, D] -> [.., D]."""
-    if vectors.shape[-2] == 0:
-        return vectors.new_zeros(*vectors.shape[:-2], vectors.shape[-1])
-    return vectors.mean(-2) if pooling == "mean" else vectors.amax(-2)
 
 
 def _stack(results: list[Tensor], empty: Tensor, *, numpy: bool) -> Any:

@@ -16,9 +16,10 @@ from typing import Any
 from tqdm import tqdm
 
 from elmo.embed.bulk import BulkOptions, embed_part, parts_of, shape_of
-from elmo.embed.embedder import Embedder, StateMode, check_layers
+from elmo.embed.embedder import Embedder, StateMode
 from elmo.embed.load import load
 from elmo.embed.rows import Row
+from elmo.embed.selection import check_layers
 from elmo.embed.writers.parquet import write_parquet
 from elmo.errors import ConfigError, ElmoError, InputError, MissingExtraError, ResumeError
 from elmo.text.files import expand_paths, read_lines

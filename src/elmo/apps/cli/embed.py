@@ -8,7 +8,7 @@ import typer
 from elmo.apps.cli import options
 
 if TYPE_CHECKING:
-    from elmo.embed.embedder import Layers
+    from elmo.embed.selection import Layers
 
 
 class Engine(StrEnum):
