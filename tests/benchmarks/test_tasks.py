@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.tasks import layers, report, run, vectors
+from benchmarks.tasks import jobs, layers, report, run, search, vectors
 from tests.tiny import make_bilm
 
 from elmo.tasks.recipes import find_recipe
@@ -23,7 +23,7 @@ def model(tmp_path: Path) -> Path:
     return tmp_path / "bilm"
 
 
-def command(task: str, train: str, dev: str, model: Path, tmp_path: Path, *more: str) -> list[str]:
+def command(task: str, train: str, dev: str, model: Path, tmp_path: Path, *more: str, test: bool = True) -> list[str]:
     options = [
         "--model",
         str(model),
@@ -35,7 +35,8 @@ def command(task: str, train: str, dev: str, model: Path, tmp_path: Path, *more:
         "cpu",
     ]
     small = ["--set", "train.epochs=1", "--set", "task.model.hidden=6", "--set", "embedding.words.dim=6"]
-    files = ["--train", str(SAMPLES / train), "--dev", str(SAMPLES / dev), "--test", str(SAMPLES / dev)]
+    files = ["--train", str(SAMPLES / train), "--dev", str(SAMPLES / dev)]
+    files += ["--test", str(SAMPLES / dev)] if test else []
     return [task, *files, *options, *small, *more]
 
 
@@ -43,7 +44,7 @@ def test_all_arms_and_seeds_are_run_and_told(model: Path, tmp_path: Path) -> Non
     run.main(command("ner", "ner-train.txt", "ner-dev.txt", model, tmp_path, "--seeds", "2", "--fractions", "0.5", "1"))
     results = report.read_results([tmp_path / "out" / "ner.jsonl"])
     assert {(r["arm"], r["seed"], r["fraction"]) for r in results} == {
-        (arm, seed, fraction) for arm in run.ARMS for seed in (1, 2) for fraction in (0.5, 1.0)
+        (arm, seed, fraction) for arm in jobs.ARMS for seed in (1, 2) for fraction in (0.5, 1.0)
     }
     assert [len(r["mixes"]) for r in results if r["fraction"] == 1.0 and r["seed"] == 1] == [0, 1, 2, 1]
     assert {p.name for p in (tmp_path / "out").iterdir()} == {
@@ -54,8 +55,8 @@ def test_all_arms_and_seeds_are_run_and_told(model: Path, tmp_path: Path) -> Non
 
 def test_less_data_has_more_epochs() -> None:
     ner = find_recipe("ner").changed({"train.epochs": 20, "train.patience": 5})
-    assert run.longer(ner) == ner
-    tenth = run.longer(ner.changed({"train.fraction": 0.01})).train
+    assert jobs.longer(ner) == ner
+    tenth = jobs.longer(ner.changed({"train.fraction": 0.01})).train
     assert (tenth.epochs, tenth.patience) == (200, 50)
 
 
@@ -65,10 +66,10 @@ def test_only_missing_runs_are_made(model: Path, tmp_path: Path, monkeypatch: py
     assert report.read_results([tmp_path / "out" / "ner.jsonl"]) == []
     run.main(arguments)
 
-    def refuse(job: run.Job) -> None:
+    def refuse(job: jobs.Job) -> None:
         raise AssertionError(f"made with {job.model}")
 
-    monkeypatch.setattr(run, "train", refuse)
+    monkeypatch.setattr(jobs, "train", refuse)
     run.main(arguments)
     with pytest.raises(AssertionError, match="made with another"):  # not found among the runs of the first model
         run.main([*arguments, "--model", "another"])
@@ -94,6 +95,38 @@ def test_several_processes_give_the_scores_of_one(model: Path, tmp_path: Path) -
     two = report.read_results([tmp_path / "out" / "classification.jsonl"])
     strip = ("arm", "seed", "dev", "test", "mixes", "best_epoch")
     assert sorted([r[k] for k in strip] for r in one) == sorted([r[k] for k in strip] for r in two)
+
+
+def test_a_search_tries_all_settings_for_each_arm_and_never_the_test_set(model: Path, tmp_path: Path) -> None:
+    grid = ["--grid", "train.rate=0.000001,0.02", "--grid", "task.model.dropout=0.0,0.5", "--seeds", "2"]
+    small = ["--set", "train.epochs=8"]
+    arguments = command("pos", "pos-train.conllu", "pos-train.conllu", model, tmp_path, *small, *grid, test=False)
+    search.main(arguments)
+    results = report.read_results([tmp_path / "out" / "pos-search.jsonl"])
+    assert len(results) == 2 * 2 * 2 * 2
+    assert all(r["test"] is None for r in results)
+    chosen = json.loads((tmp_path / "out" / "pos-search.json").read_text("utf-8"))
+    assert set(chosen) == {"baseline", "input"}
+    assert all("train.rate=0.02" in setting for setting in chosen.values())  # nothing is learned at the other rate
+    lines = (tmp_path / "out" / "pos-search.md").read_text("utf-8").splitlines()
+    assert "| train.rate | task.model.dropout | baseline | input |" in lines
+    assert sum("**" in line for line in lines) in (1, 2)
+
+
+def test_the_best_setting_is_the_one_with_the_best_mean() -> None:
+    scores = {"a=1": (50.0, 60.0), "a=2": (54.0, 57.0), "a=3": (59.0,)}
+    results = [
+        {"arm": "input", "metric": "f1", "dev": {"f1": score}, "given": ["files", setting]}
+        for setting, found in scores.items()
+        for score in found
+    ]
+    settings = search.combinations(["a=1,2,3,4"])
+    assert search.best(results, settings, "input") == ("a=3",)
+    assert search.best(results[:-1], settings, "input") == ("a=2",)
+    assert search.best(results, settings, "baseline") is None
+    text = search.table(results, settings, ["input"], command="this")
+    assert "| 2 | 55.50 (54.00, 57.00) |" in text
+    assert "| 3 | **59.00** |" in text
 
 
 def test_gains_and_error_reductions_are_counted_from_the_means() -> None:
