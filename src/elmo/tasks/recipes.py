@@ -70,7 +70,7 @@ RECIPES: dict[str, Recipe] = {
         # The vectors learn, other than in AllenNLP's configuration: 100 dimensions know little of sentiment, and every
         # word of the trees has a label to learn it from. [Tai et al. 2015: 49.7 fixed, 51.0 tuned]
         embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.001), characters=None),
-        train=TrainConfig(epochs=5, batch=128, rate=1e-3, patience=None),
+        train=TrainConfig(epochs=5, batch=128, rate=5e-4, patience=None),  # docs/results.md: the search on dev
     ),
 }
 
