@@ -31,7 +31,8 @@ COMMANDS = [
 INTRODUCTION = """# Command line
 
 Made from `--help` by `docs/make_cli.py`. `-` is standard input or output. Errors are one line and exit with 2 for
-mistakes of the user's, 1 for failures; `elmo --debug COMMAND ...` shows the traceback.
+mistakes of the user's, 1 for failures; `elmo --debug COMMAND ...` shows the traceback. A training run that is
+interrupted saves and exits with 130; one that reaches its `--time-limit` exits with 0.
 """
 
 

@@ -1,8 +1,9 @@
 """One process speaks, and what it says to type goes on with the run."""
 
 import pytest
+import typer
 
-from elmo.apps.cli.again import command_again, say
+from elmo.apps.cli.again import INTERRUPTED, command_again, end_unfinished, say
 
 
 def test_only_the_first_of_several_processes_speaks(monkeypatch, capsys):
@@ -30,3 +31,11 @@ def test_the_command_goes_on_as_the_run_was_begun(processes, arguments, wanted, 
     if processes is not None:
         monkeypatch.setenv("LOCAL_WORLD_SIZE", processes)
     assert command_again(arguments) == wanted
+
+
+def test_only_an_interrupted_run_ends_a_script():
+    for status in ("finished", "time limit", "no longer improving"):
+        end_unfinished(status)
+    with pytest.raises(typer.Exit) as raised:
+        end_unfinished("interrupted")
+    assert raised.value.exit_code == INTERRUPTED

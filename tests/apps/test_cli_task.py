@@ -1,12 +1,16 @@
 """`elmo task`: train, evaluate, predict, wsd and probe on the samples, as a user types them."""
 
 import json
+import os
+import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.apps.conftest import Command
 
 from elmo.apps.cli.task import Name
+from elmo.tasks import trainer
 from elmo.tasks.recipes import RECIPES
 
 SAMPLES = Path(__file__).parent.parent / "tasks" / "samples"
@@ -55,7 +59,7 @@ def test_predict_tokenizes_raw_text(command: Command, model: Path, tmp_path: Pat
     (tmp_path / "raw.txt").write_text("Anna didn't come.\n\nTom did.\n", encoding="utf-8")
     done = command("task", "predict", tmp_path / "run", tmp_path / "raw.txt", "--text")
     assert [line.split("\t")[0] for line in done.out.splitlines()] == [
-        "Anna", "did", "n't", "come", ".", "", "Tom", "did", ".", "",
+        "Anna", "did", "n't", "come", ".", "", "", "Tom", "did", ".", "",
     ]  # fmt: skip
 
 
@@ -78,6 +82,9 @@ def test_a_baseline_needs_no_model(command: Command, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "run" / "model" / "task.json").read_text("utf-8"))["bilm"] is None
     done = command("task", "predict", tmp_path / "run", SAMPLES / "reviews-dev.tsv")
     assert all(line.split("\t")[0] in ("positive", "negative") for line in done.out.splitlines())
+    (tmp_path / "raw.txt").write_text("It was fine.\n\n  \nIt was not.\n", encoding="utf-8")
+    done = command("task", "predict", tmp_path / "run", tmp_path / "raw.txt", "--text")
+    assert [line.partition("\t")[2] for line in done.out.splitlines()] == ["It was fine .", "", "", "It was not ."]
 
 
 def test_a_stopped_run_says_how_to_go_on(command: Command, model: Path, tmp_path: Path) -> None:
@@ -85,7 +92,34 @@ def test_a_stopped_run_says_how_to_go_on(command: Command, model: Path, tmp_path
     arguments = ("task", "train", "ner", *files, "--model", model, "-o", tmp_path / "run", *SMALL)
     done = command(*arguments, "--time-limit", "0")
     assert "time limit after 0 epochs; go on with: elmo task train ner" in done.out
+    assert done.code == 0
     assert command(*arguments, "--resume").code == 0
+
+
+def test_an_interrupted_run_exits_as_a_shell_has_it(
+    command: Command, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = trainer._Trainer.step
+
+    def interrupting(self: Any, rows: Any, number: int) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        return step(self, rows, number)
+
+    monkeypatch.setattr(trainer._Trainer, "step", interrupting)
+    files = ("--train", SAMPLES / "ner-train.txt", "--dev", SAMPLES / "ner-dev.txt")
+    done = command("task", "train", "ner", *files, "--model", model, "-o", tmp_path / "run", *SMALL)
+    assert done.code == 130
+    assert "interrupted after 1 epochs; go on with: elmo task train ner" in done.out
+
+
+def test_a_cache_keeps_no_more_than_its_limit(command: Command, model: Path, tmp_path: Path) -> None:
+    train_ner(command, model, tmp_path / "a", "--cache", tmp_path / "cache")
+    kept = sorted(path.stat().st_size for path in (tmp_path / "cache").glob("*.npy"))
+    assert len(kept) == 2  # of the training texts and of dev
+    train_ner(command, model, tmp_path / "b", "--cache", tmp_path / "small", "--cache-limit", kept[-1] / 1e9)
+    assert len(list((tmp_path / "small").glob("*.npy"))) == 1
+    train_ner(command, model, tmp_path / "c", "--cache", tmp_path / "none", "--cache-limit", 0)
+    assert not (tmp_path / "none").exists()
 
 
 @pytest.mark.parametrize(

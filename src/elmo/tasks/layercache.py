@@ -50,7 +50,7 @@ class CacheConfig:
 
     folder: Path | None = None
     memory: int | None = None
-    disk: int = 64 << 30
+    disk: int = 64_000_000_000
 
     def __post_init__(self) -> None:
         if (self.memory is not None and self.memory < 0) or self.disk < 0:

@@ -67,10 +67,14 @@ class TrainedTask:
         return self.model.embedding
 
     def predict(self, examples: Sequence[Example], *, store: LayerStore | None = None) -> list[Any]:
-        """The answer to each example, in order."""
-        if not examples:
-            return []
-        return self.answer(Dataset(self.recipe.make_task(), examples, self.embedding, store=store))
+        """The answer to each example, in order; None to one that has no tokens."""
+        asked = [n for n, example in enumerate(examples) if all(example.texts)]
+        answers: list[Any] = [None] * len(examples)
+        if asked:
+            data = Dataset(self.recipe.make_task(), [examples[n] for n in asked], self.embedding, store=store)
+            for n, answer in zip(asked, self.answer(data), strict=True):
+                answers[n] = answer
+        return answers
 
     def evaluate(self, examples: Sequence[Example], *, store: LayerStore | None = None) -> Scores:
         """How good the answers are."""

@@ -6,11 +6,19 @@ from collections.abc import Sequence
 
 import typer
 
+INTERRUPTED = 130  # as a shell has it for Ctrl-C
+
 
 def say(line: str) -> None:
     """A line of the result, once: only the first of several processes (torchrun) speaks."""
     if int(os.environ.get("RANK", "0")) == 0:
         typer.echo(line)
+
+
+def end_unfinished(status: str) -> None:
+    """An interrupted run exits with 130, so that a script goes no further; a time limit is an end as planned."""
+    if status == "interrupted":
+        raise typer.Exit(INTERRUPTED)
 
 
 def command_again(arguments: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from elmo.apps.cli import options
-from elmo.apps.cli.again import command_again, say
+from elmo.apps.cli.again import command_again, end_unfinished, say
 from elmo.apps.cli.corpus import is_store
 
 
@@ -80,6 +80,7 @@ def finetune(
         )
         if built.file is None:
             say(f"{built.status}; go on with: {command_again(context.obj)}")
+            end_unfinished(built.status)
             return
         if built.perplexity is not None:
             say(f"held-out perplexity: {options.perplexity_line(built.perplexity)}")
@@ -100,6 +101,7 @@ def finetune(
         say(f"held-out perplexity before: {options.perplexity_line(result.before)}")
     if not result.done:
         say(f"{result.status}; go on with: {command_again(context.obj)}")
+        end_unfinished(result.status)
         return
     if result.after is not None:
         say(f"held-out perplexity after:  {options.perplexity_line(result.after)}")

@@ -23,6 +23,7 @@ from elmo.apps.cli import (
     task,
     vocab,
 )
+from elmo.apps.cli.again import INTERRUPTED
 from elmo.errors import ElmoError
 
 # Typer carries its own copy of click from 0.28 on; this is the base of its usage errors in every version.
@@ -67,7 +68,7 @@ def common(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and give the exit code: 0, 1 for a failure, 2 for a mistake of the user's."""
+    """Run the command line: exit code 0, 1 for a failure, 2 for a mistake of the user's, 130 when interrupted."""
     os.environ["ELMO_DEBUG"] = ""
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
@@ -81,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except typer.Exit as error:
         return int(error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        return _report("interrupted", code=130)
+        return _report("interrupted", code=INTERRUPTED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more can be said there
         return 1

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from elmo.apps.cli import options
-from elmo.apps.cli.again import command_again, say
+from elmo.apps.cli.again import command_again, end_unfinished, say
 
 
 class Size(StrEnum):
@@ -75,6 +75,7 @@ def pretrain(
     if result.model is None:
         say(f"{result.status} at step {result.step:,} of {result.steps:,}; saved in {result.checkpoint}")
         say(f"go on with: {command_again(context.obj)}")
+        end_unfinished(result.status)
         return
     say(f"{result.status} at step {result.step:,}; the model is {result.model}")
     if result.perplexity is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elmo.apps.cli import options
-from elmo.apps.cli.again import command_again
+from elmo.apps.cli.again import command_again, end_unfinished
 
 if TYPE_CHECKING:
     from elmo.embed.module import Elmo
@@ -51,6 +51,11 @@ class Layers(StrEnum):
 Cache = Annotated[
     Path | None, typer.Option("--cache", help="A folder that keeps the biLM's layers for other runs on the same texts.")
 ]
+CacheLimit = Annotated[
+    float,
+    typer.Option("--cache-limit", min=0, help="GB of that folder; when it is full, layers used longest ago go first."),
+]
+CACHE_GB = 64.0
 TaskModel = Annotated[Path, typer.Argument(help="A directory made by `elmo task train`.")]
 Bilm = Annotated[
     str | None, typer.Option("--model", "-m", help="The biLM, if it is not where it was in training any more.")
@@ -75,7 +80,8 @@ def train(
         Path | None, typer.Option("--vectors", help="Static word vectors: GloVe's text format, or .npz.")
     ] = None,
     where: Annotated[
-        Where | None, typer.Option("--elmo", help="Where ELMo is added: input if not given; none is the baseline.")
+        Where | None,
+        typer.Option("--elmo", help="Where ELMo is added: input if not given; none: the baseline, without biLM."),
     ] = None,
     layers: Annotated[Layers | None, typer.Option("--layers", help="All layers mixed, or the top one.")] = None,
     label_column: Annotated[
@@ -91,6 +97,7 @@ def train(
         list[str] | None, typer.Option("--set", help="One option, as task.model.hidden=100; may be given again.")
     ] = None,
     cache: Cache = None,
+    cache_limit: CacheLimit = CACHE_GB,
     device: options.Device = None,
     time_limit: Annotated[
         float | None, typer.Option("--time-limit", help="Minutes; then save and stop, to go on with --resume.")
@@ -123,7 +130,7 @@ def train(
     changes |= dict(map(parse_change, settings or []))
     recipe = find_recipe(name.value).changed(changes)
     made = recipe.make_task()
-    store = _store(cache)
+    store = _store(cache, cache_limit)
     test = None if test_file is None else made.read(test_file)
     result = train_task(
         name.value,
@@ -140,6 +147,7 @@ def train(
     )
     if result.trained is None:
         typer.echo(f"{result.status} after {result.epochs} epochs; go on with: {command_again(context.obj)}")
+        end_unfinished(result.status)
         return
     typer.echo(f"{result.status} after {result.epochs} epochs; the best was epoch {result.best_epoch}")
     typer.echo(f"dev: {score_line(result.scores)}")
@@ -160,6 +168,7 @@ def evaluate(
     test: Annotated[str, typer.Argument(help="Examples with their answers.")],
     model: Bilm = None,
     cache: Cache = None,
+    cache_limit: CacheLimit = CACHE_GB,
     device: options.Device = None,
     as_json: Annotated[bool, typer.Option("--json", help="All scores as JSON.")] = False,
 ) -> None:
@@ -170,7 +179,7 @@ def evaluate(
     from elmo.tasks.trained import load_trained_task
 
     trained = load_trained_task(directory, bilm=model, device=device)
-    scores = trained.evaluate(trained.recipe.make_task().read(test), store=_store(cache))
+    scores = trained.evaluate(trained.recipe.make_task().read(test), store=_store(cache, cache_limit))
     typer.echo(json.dumps(scores) if as_json else score_line(scores))
 
 
@@ -243,6 +252,7 @@ def probe(
     epochs: Annotated[int, typer.Option("--epochs", min=1, help="Passes over the tokens.")] = 20,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the order of the tokens.")] = 1,
     cache: Cache = None,
+    cache_limit: CacheLimit = CACHE_GB,
     device: options.Device = None,
 ) -> None:
     """Train a linear classifier of tags on each layer alone: what does the layer know?
@@ -259,7 +269,7 @@ def probe(
         reader.read(dev_file),
         None if test_file is None else reader.read(test_file),
         config=ProbeConfig(epochs=epochs, seed=seed),
-        store=_store(cache),
+        store=_store(cache, cache_limit),
     )
     for layer, accuracy in enumerate(result.dev):
         test = "" if result.test is None else f", test {result.test[layer]:.2f}"
@@ -286,7 +296,7 @@ def _elmo(model: str | None, device: str | None) -> "Elmo":
     return Elmo.from_pretrained(model).to(choose_device(device)).eval()
 
 
-def _store(folder: Path | None) -> "LayerStore":
+def _store(folder: Path | None, gigabytes: float) -> "LayerStore":
     from elmo.tasks.layercache import CacheConfig, LayerStore
 
-    return LayerStore(CacheConfig(folder=folder))
+    return LayerStore(CacheConfig(folder=folder, disk=int(1e9 * gigabytes)))

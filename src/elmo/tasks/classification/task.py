@@ -62,7 +62,7 @@ class Classification(Task):
             return list(self._read(path, answers=False))
         own = self._tokenizer()  # whatever the biLM's is: the one of the training text
         lines = ((number, tuple(own.tokenize(line).words)) for number, line in read_lines(path))
-        return [Example((words,), None, f"{path}: line {number}") for number, words in lines if words]
+        return [Example((words,), None, f"{path}: line {number}") for number, words in lines]
 
     def training_examples(self, examples: Sequence[Example]) -> list[Example]:
         """Sentences, and the phrases of trees if so configured; the same phrase with the same label once."""
@@ -97,9 +97,9 @@ class Classification(Task):
         return {"accuracy": 100 * right / max(1, len(examples))}
 
     def write(self, examples: Sequence[Example], answers: Sequence[Any]) -> Iterator[str]:
-        """`label<TAB>text`."""
+        """`label<TAB>text`; an empty line for a text without tokens, so that lines stay side by side."""
         for example, label in zip(examples, answers, strict=True):
-            yield f"{label}\t{' '.join(example.texts[0])}"
+            yield "" if label is None else f"{label}\t{' '.join(example.texts[0])}"
 
     def _tokenizer(self) -> Tokenizer:
         return Tokenizer(rule=self.config.tokenizer or "whitespace", language=None)

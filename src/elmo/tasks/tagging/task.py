@@ -74,7 +74,7 @@ class Tagging(Task):
         """Tokens of a column file, or lines of raw text."""
         if tokenizer is not None:
             lines = ((number, tuple(tokenizer.tokenize(line).words)) for number, line in read_lines(path))
-            return [Example((words,), None, f"{path}: line {number}") for number, words in lines if words]
+            return [Example((words,), None, f"{path}: line {number}") for number, words in lines]
         token, _ = self._columns(path)
         return [
             Example(
@@ -113,9 +113,9 @@ class Tagging(Task):
         return {"accuracy": 100 * sum(a == b for a, b in pairs) / max(1, len(pairs))}
 
     def write(self, examples: Sequence[Example], answers: Sequence[Any]) -> Iterator[str]:
-        """`token<TAB>tag` lines with a blank line after each sentence."""
+        """`token<TAB>tag` lines with a blank line after each sentence, and for each one without tokens."""
         for example, tags in zip(examples, answers, strict=True):
-            for word, tag in zip(example.texts[0], tags, strict=True):
+            for word, tag in zip(example.texts[0], tags or (), strict=True):
                 yield f"{word}\t{tag}"
             yield ""
 
