@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.english import card, card_figures
+from benchmarks.english import card, card_figures, decontaminate
 from benchmarks.english.idtext import id_lines
 from benchmarks.english.neighbors import static_neighbors
 from benchmarks.senses.measure import context_means
@@ -85,3 +85,18 @@ def test_a_static_context_leaves_the_word_itself_out() -> None:
     uses = [Use("bank", "money", "the bank lent . . . far")]
     assert context_means(uses, vectors, str.split, window=2).tolist() == [[2.0]]
     assert context_means(uses, vectors, str.split, window=None).tolist() == [[104 / 3]]
+
+
+def test_lines_of_test_sets_are_left_out(tmp_path: Path) -> None:
+    known = "one two three four five six seven eight nine ten eleven twelve thirteen"
+    (tmp_path / "test.txt").write_text(known.replace("six ", "six\n") + "\n", encoding="utf-8")
+    lines = [
+        "He said: One two three - four, five six seven eight (nine) ten ELEVEN twelve!",
+        "one two three four five six seven eight nine ten eleven and then more",
+        "",
+        "short line",
+    ]
+    (tmp_path / "text.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    into = tmp_path / "clean"
+    decontaminate.main(["--tests", str(tmp_path / "test.txt"), "--into", str(into), str(tmp_path / "text.txt")])
+    assert (into / "text.txt").read_text("utf-8").splitlines() == lines[1:]
