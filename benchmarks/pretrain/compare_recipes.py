@@ -19,14 +19,15 @@ from elmo.pretrain.corpus import CorpusStore
 from elmo.pretrain.loop import pretrain
 from elmo.pretrain.metrics import read_metrics
 from elmo.pretrain.perplexity import store_perplexity
-from elmo.pretrain.sizes import Size
+from elmo.pretrain.plan import choose_rate
+from elmo.pretrain.sizes import Size, model_of_size
 from elmo.weights.formats import read_model
 
 
-def recipes() -> dict[str, TrainConfig]:
+def recipes(size: Size) -> dict[str, TrainConfig]:
     """What is compared, by name. Precision is the same for all, so that only the recipes differ."""
     ours, theirs = TrainConfig.recipe("modern"), TrainConfig.recipe("paper").replace(precision="auto")
-    rate = ours.optimizer.rate
+    rate = choose_rate(model_of_size(size).lstm.cell_dim)
     return {
         "modern": ours,
         "modern, rate x 2": ours.replace(optimizer=dataclasses.replace(ours.optimizer, rate=2 * rate)),
@@ -49,7 +50,7 @@ def main() -> None:
     store = CorpusStore.open(arguments.corpus)
     print(describe(store))
     print(f"{'':24s}{'carry':>8s}{'settled':>9s}{'zero':>8s}   held-out perplexity at each tenth of the run")
-    for name, config in recipes().items():
+    for name, config in recipes(arguments.size).items():
         if arguments.only and name not in arguments.only:
             continue
         with tempfile.TemporaryDirectory() as folder:

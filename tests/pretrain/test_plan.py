@@ -5,6 +5,7 @@ import pytest
 from elmo.errors import ConfigError
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.head import FullConfig, SampledConfig
+from elmo.pretrain.optimizers import AdamConfig
 from elmo.pretrain.plan import choose_batch, make_plan
 
 
@@ -16,6 +17,12 @@ def test_epochs_become_steps_of_the_counted_corpus():
     made = plan(batch=50, window=20, epochs=3)
     assert (made.steps_per_epoch, made.steps) == (1000, 3000)
     assert plan(batch=50, epochs=0.5).steps == 500
+
+
+@pytest.mark.parametrize(("size", "rate"), [("original", 1.2e-3), ("medium", 1.697e-3), ("small", 2.4e-3)])
+def test_the_rate_follows_the_size_of_the_model(size, rate):
+    assert plan(size=size).rate == pytest.approx(rate, rel=1e-3)
+    assert plan(size=size, optimizer=AdamConfig(rate=0.01)).rate == 0.01
 
 
 def test_steps_take_the_place_of_epochs():

@@ -252,7 +252,7 @@ class _Loop:
         if progress.rollbacks >= guard.rollbacks:
             raise ElmoError(
                 f"{self.run}: the training diverged at step {progress.step} again, after {progress.rollbacks} returns "
-                f"to an earlier checkpoint; lower optimizer.rate (it was {self.config.optimizer.rate})"
+                f"to an earlier checkpoint; lower optimizer.rate (it was {self.plan.rate:g})"
             )
         saved = self.world.say(last_good(self.run, guard) if self.world.is_first else None)
         assert saved is not None  # the first checkpoint is of step 0

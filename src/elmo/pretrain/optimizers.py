@@ -28,17 +28,20 @@ class AdagradConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class AdamConfig:
-    """Adam with decoupled weight decay; biases and single vectors are not decayed."""
+    """Adam with decoupled weight decay; biases and single vectors are not decayed.
+
+    `rate`: None is one for the size of the model (`pretrain.plan`).
+    """
 
     kind: Literal["adam"] = "adam"
-    rate: float = 1.2e-3
+    rate: float | None = None
     beta1: float = 0.9
     beta2: float = 0.99
     epsilon: float = 1e-6
     weight_decay: float = 0.0
 
     def __post_init__(self) -> None:
-        _check_positive(self, "rate", "epsilon")
+        _check_positive(self, "epsilon", *(() if self.rate is None else ("rate",)))
         for name in ("beta1", "beta2"):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"optimizer.{name} is {getattr(self, name)}; it must be 0 or more and below 1")
@@ -97,11 +100,11 @@ class Adam:
             {"params": [p for p in parameters.values() if p.ndim < 2], "weight_decay": 0.0},
         ]
         device = next(iter(parameters.values())).device
-        # A rate that a CUDA graph can read anew at each replay stands on the device.
-        self._rate = torch.tensor(config.rate, device=device) if device.type == "cuda" else None
+        # A rate that a CUDA graph can read anew at each replay stands on the device. Each update brings its own.
+        self._rate = torch.tensor(0.0, device=device) if device.type == "cuda" else None
         self._adam = torch.optim.AdamW(
             [group for group in groups if group["params"]],
-            lr=config.rate if self._rate is None else self._rate,
+            lr=0.0 if self._rate is None else self._rate,
             betas=(config.beta1, config.beta2),
             eps=config.epsilon,
             fused=True,

@@ -11,12 +11,16 @@ from elmo.pretrain.streams import windows_per_epoch
 STEPS_OF_AN_EPOCH = 1000  # aimed at where the batch is ours to choose
 MOST_ROWS = 512
 EVALUATIONS = 20  # in a run, at least
+# Smaller models bear and want higher rates: 1.2e-3 was stable for 4,096 cells over 500 M tokens, 1.6e-3 for 2,048 over
+# 2 billion; with 1,024 cells 2.4e-3 was 9 % better than 1.2e-3, with 256 4e-3 to 8e-3 were best (docs/lab-log.md).
+RATE, RATE_CELLS = 1.2e-3, 4096
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """The numbers that the configuration left to the corpus."""
+    """The numbers that the configuration left to the corpus and the model."""
 
+    rate: float
     batch: int
     steps_per_epoch: int
     steps: int
@@ -33,7 +37,9 @@ def make_plan(config: TrainConfig, *, symbols: int, vocabulary: int, world: int 
     windows = windows_per_epoch(symbols, batch=batch, window=config.window)
     steps = config.steps or max(1, round(config.epochs * windows))
     evaluate_every = config.evaluate_every or max(1, min(windows, math.ceil(steps / EVALUATIONS)))
+    rate = config.optimizer.rate
     return Plan(
+        rate=choose_rate(config.architecture.lstm.cell_dim) if rate is None else rate,
         batch=batch,
         steps_per_epoch=windows,
         steps=steps,
@@ -41,6 +47,11 @@ def make_plan(config: TrainConfig, *, symbols: int, vocabulary: int, world: int 
         evaluate_every=evaluate_every,
         checkpoint_every=config.checkpoint_every or evaluate_every,
     )
+
+
+def choose_rate(cells: int) -> float:
+    """Adam's rate for a model with so many LSTM cells in a layer."""
+    return RATE * math.sqrt(RATE_CELLS / cells)
 
 
 def choose_batch(symbols: int, *, window: int, world: int = 1) -> int:

@@ -142,7 +142,7 @@ class Trainer:
 
     def rate(self, step: int) -> float:
         """The learning rate of a step."""
-        return self.config.optimizer.rate * rate_share(step, self.plan.steps, self.config.schedule)
+        return self.plan.rate * rate_share(step, self.plan.steps, self.config.schedule)
 
     def evaluate(
         self, *, state: StateMode = "carry", symbols: int | None = None, start: State | None = None
