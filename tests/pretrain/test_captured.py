@@ -8,7 +8,7 @@ from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.corpus.store import CorpusStore
 from elmo.pretrain.distributed import World
 from elmo.pretrain.head import SampledConfig
-from elmo.pretrain.optimizers import AdagradConfig, AdamConfig
+from elmo.pretrain.optimizers import AdagradConfig, AdamConfig, MuonConfig
 from elmo.pretrain.plan import make_plan
 from elmo.pretrain.trainer import Trainer, new_model
 
@@ -23,7 +23,7 @@ def make(folder, config: TrainConfig) -> Trainer:
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
-@pytest.mark.parametrize("optimizer", [AdamConfig(), AdagradConfig()], ids=lambda c: c.kind)
+@pytest.mark.parametrize("optimizer", [AdamConfig(), AdagradConfig(), MuonConfig()], ids=lambda c: c.kind)
 def test_a_captured_step_equals_an_eager_one(toy_store, monkeypatch, optimizer, precision):
     config = TrainConfig(
         size="tiny", batch=8, window=10, steps=20, dropout=0.2, precision=precision, optimizer=optimizer,

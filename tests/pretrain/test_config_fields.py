@@ -18,7 +18,7 @@ from elmo.pretrain.guard import Guard, GuardConfig
 from elmo.pretrain.head import FullConfig, SampledConfig
 from elmo.pretrain.loop import pretrain
 from elmo.pretrain.metrics import read_metrics
-from elmo.pretrain.optimizers import AdagradConfig, AdamConfig
+from elmo.pretrain.optimizers import AdagradConfig, AdamConfig, MuonConfig
 from elmo.pretrain.plan import make_plan
 from elmo.pretrain.schedule import ScheduleConfig
 from elmo.pretrain.sizes import model_of_size
@@ -105,6 +105,11 @@ def weights_after_a_step(store, config):
         ({"optimizer": AdamConfig()}, {"optimizer": AdamConfig(beta2=0.5)}),
         ({"optimizer": AdamConfig()}, {"optimizer": AdamConfig(epsilon=0.1)}),
         ({"optimizer": AdamConfig()}, {"optimizer": AdamConfig(weight_decay=0.5)}),
+        *(
+            ({"optimizer": MuonConfig()}, {"optimizer": MuonConfig(**{name: 0.1})})
+            for name in ("rate", "momentum", "beta1", "beta2", "epsilon", "weight_decay")
+        ),
+        ({"optimizer": MuonConfig()}, {"optimizer": MuonConfig(matrix_scale=0.3)}),
         ({"optimizer": AdagradConfig()}, {"optimizer": AdagradConfig(rate=0.1)}),
         ({"optimizer": AdagradConfig()}, {"optimizer": AdagradConfig(initial_accumulator=0.1)}),
         ({"loss": SampledConfig(samples=4)}, {"loss": SampledConfig(samples=9)}),

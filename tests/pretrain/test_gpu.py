@@ -8,7 +8,7 @@ from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.head import FullConfig, SampledConfig
 from elmo.pretrain.loop import pretrain
 from elmo.pretrain.metrics import read_metrics
-from elmo.pretrain.optimizers import AdagradConfig, AdamConfig
+from elmo.pretrain.optimizers import AdagradConfig, AdamConfig, MuonConfig
 from elmo.pretrain.trainer import Trainer
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]
@@ -34,7 +34,7 @@ def train(store, run, config, device, **options):
     return losses, result.perplexity
 
 
-@pytest.mark.parametrize("optimizer", [AdamConfig(), AdagradConfig()], ids=lambda c: c.kind)
+@pytest.mark.parametrize("optimizer", [AdamConfig(), AdagradConfig(), MuonConfig()], ids=lambda c: c.kind)
 # Devices draw different negatives, so that all words are drawn where their losses are compared.
 @pytest.mark.parametrize("loss", [SampledConfig(samples=10**6), FullConfig(), AdaptiveConfig()], ids=lambda c: c.kind)
 def test_cuda_in_fp32_gives_the_losses_of_the_cpu(toy_store, tmp_path, loss, optimizer):

@@ -19,12 +19,12 @@ from elmo.pretrain.guard import GuardConfig
 from elmo.pretrain.head import FullConfig, SampledConfig
 from elmo.pretrain.loop import pretrain
 from elmo.pretrain.metrics import read_metrics
-from elmo.pretrain.optimizers import AdagradConfig, AdamConfig
+from elmo.pretrain.optimizers import AdagradConfig, AdamConfig, MuonConfig
 from elmo.pretrain.trainer import Trainer
 from elmo.weights.formats import read_model
 
 LOSSES = [SampledConfig(samples=8), FullConfig(), AdaptiveConfig()]
-OPTIMIZERS = [AdamConfig(), AdagradConfig()]
+OPTIMIZERS = [AdamConfig(), AdagradConfig(), MuonConfig()]
 QUICK = {"size": "tiny", "batch": 4, "window": 5, "steps": 8, "evaluate_every": 4, "log_every": 2, "keep": 9}
 
 
@@ -119,7 +119,7 @@ def test_a_run_killed_with_sigkill_goes_on_bit_for_bit(toy_store, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("optimizer", ["adam", "adagrad"])
+@pytest.mark.parametrize("optimizer", ["adam", "adagrad", "muon"])
 @pytest.mark.parametrize("loss", ["sampled", "full", "adaptive"])
 def test_two_hundred_steps_equal_a_hundred_and_sigkill_and_the_rest(toy_store, tmp_path, loss, optimizer):
     options = {**QUICK, "steps": 200, "evaluate_every": 100, "loss": {"kind": loss}, "optimizer": {"kind": optimizer}}

@@ -1,4 +1,4 @@
-"""Optimizers: Adagrad as TensorFlow defines it, AdamW as torch does, and neither moves when the gradients are bad."""
+"""Optimizers: Adagrad as TensorFlow defines it, AdamW as torch does, Muon as a plain loop does."""
 
 import math
 
@@ -7,17 +7,22 @@ import torch
 from torch import nn
 
 from elmo.errors import ConfigError, ResumeError
+from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.gradients import Gradients, clip_factor
-from elmo.pretrain.optimizers import AdagradConfig, AdamConfig, make_optimizer
+from elmo.pretrain.optimizers import AdagradConfig, AdamConfig, MuonConfig, make_optimizer
+from elmo.pretrain.optimizers.muon import is_weight_matrix, matrices_of, orthogonal
+from elmo.pretrain.trainer import new_model
 
 GOOD, BAD = torch.tensor(False), torch.tensor(True)
-CONFIGS = [AdagradConfig(), AdamConfig(weight_decay=0.1)]
+CONFIGS = [AdagradConfig(), AdamConfig(weight_decay=0.1), MuonConfig(weight_decay=0.1)]
 
 
 def parameters():
     generator = torch.Generator().manual_seed(0)
     return {
         "matrix": nn.Parameter(torch.randn(3, 4, generator=generator)),
+        "lstm.weight_h": nn.Parameter(torch.randn(2, 3, 16, generator=generator)),
+        "lstm.weight_projection": nn.Parameter(torch.randn(2, 4, 3, generator=generator)),
         "bias": nn.Parameter(torch.randn(4, generator=generator)),
     }
 
@@ -47,7 +52,7 @@ def test_adam_is_torchs_adamw_with_decay_on_matrices_only():
     made, theirs = parameters(), parameters()
     run(made, make_optimizer(made, AdamConfig(beta2=0.95, weight_decay=0.1)), 3)
     reference = torch.optim.AdamW(
-        [{"params": [theirs["matrix"]]}, {"params": [theirs["bias"]], "weight_decay": 0.0}],
+        [{"params": [p for p in theirs.values() if p.ndim > 1]}, {"params": [theirs["bias"]], "weight_decay": 0.0}],
         lr=0.1,
         betas=(0.9, 0.95),
         weight_decay=0.1,
@@ -59,6 +64,83 @@ def test_adam_is_torchs_adamw_with_decay_on_matrices_only():
         reference.step()
     for name, p in made.items():
         torch.testing.assert_close(p, theirs[name])
+
+
+def muon_by_hand(weights, gradients, *, gates, rate, config):
+    """One matrix after the other in float64: momentum, singular values through the polynomial, scale, decay."""
+    momentum = torch.zeros_like(weights, dtype=torch.float64)
+    weights = weights.double()
+    for gradient in gradients:
+        momentum = config.momentum * momentum + gradient.double()
+        wanted = gradient.double() + config.momentum * momentum
+        for direction in range(len(weights)):
+            for gate, block in enumerate(wanted[direction].chunk(gates, dim=1)):
+                u, values, vt = torch.linalg.svd(block / torch.linalg.matrix_norm(block), full_matrices=False)
+                for _ in range(5):
+                    values = 3.4445 * values - 4.7750 * values**3 + 2.0315 * values**5
+                step = u @ values.diag() @ vt * config.matrix_scale * math.sqrt(max(block.shape))
+                size = block.shape[1]
+                own = weights[direction][:, gate * size : (gate + 1) * size]
+                own.mul_(1 - rate * config.weight_decay).sub_(rate * step)
+    return weights
+
+
+@pytest.mark.parametrize(("name", "gates"), [("lstm.weight_h", 4), ("lstm.weight_projection", 1)])
+def test_muon_is_what_a_plain_loop_over_matrices_gives(name, gates):
+    made, config = parameters(), MuonConfig(weight_decay=0.1, matrix_scale=0.3, momentum=0.8)
+    before = made[name].detach().clone()
+    optimizer = make_optimizer(made, config)
+    gradients = []
+    generator = torch.Generator().manual_seed(3)
+    for _ in range(4):
+        for p in made.values():
+            p.grad = torch.randn(p.shape, generator=generator)
+        gradients.append(made[name].grad.clone())
+        optimizer.update(0.1, GOOD)
+    wanted = muon_by_hand(before, gradients, gates=gates, rate=0.1, config=config)
+    torch.testing.assert_close(made[name].double(), wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_muon_leaves_tables_softmax_and_biases_to_adam():
+    made, theirs = parameters(), parameters()
+    run(made, make_optimizer(made, MuonConfig(weight_decay=0.1)), 3)
+    run(theirs, make_optimizer(theirs, AdamConfig(weight_decay=0.1)), 3)
+    assert [name for name, p in made.items() if torch.equal(p, theirs[name])] == ["matrix", "bias"]
+    model = new_model(TrainConfig(size="tiny"), vocabulary=50)
+    assert [name for name, _ in model.named_parameters() if is_weight_matrix(name)] == [
+        "bilm.tokens.weight_projection",
+        "bilm.tokens.highways.0.weight_carry",
+        "bilm.tokens.highways.0.weight_transform",
+        *(f"bilm.lstm.layers.{n}.weight_{kind}" for n in (0, 1) for kind in ("x", "h", "projection")),
+    ]
+
+
+def test_singular_values_come_near_one_and_directions_stay():
+    matrices = torch.randn(3, 8, 20, dtype=torch.float64, generator=torch.Generator().manual_seed(4))
+    matrices[0] *= torch.logspace(0, -2, 8)[:, None]
+    made = orthogonal(matrices)
+    assert torch.linalg.svdvals(made).min() > 0.6
+    assert torch.linalg.svdvals(made).max() < 1.25
+    u, _, vt = torch.linalg.svd(matrices, full_matrices=False)
+    inside = u.mT @ made @ vt.mT
+    torch.testing.assert_close(inside, torch.diag_embed(torch.diagonal(inside, dim1=1, dim2=2)), rtol=0, atol=1e-9)
+    assert torch.equal(orthogonal(torch.zeros(1, 2, 3)), torch.zeros(1, 2, 3))
+
+
+def test_the_gates_of_a_weight_are_views_of_it():
+    weight = torch.arange(24.0).view(1, 2, 12)
+    gates = matrices_of("lstm.layers.0.weight_x", weight)
+    assert gates.shape == (1, 4, 2, 3)
+    assert gates[0, 1].tolist() == [[3, 4, 5], [15, 16, 17]]
+    gates[0, 3].zero_()
+    assert weight[0, :, 9:].abs().sum() == 0
+
+
+def test_muon_without_matrices_is_adam():
+    made = {"head.weight": nn.Parameter(torch.ones(2, 2))}
+    optimizer = make_optimizer(made, MuonConfig())
+    run(made, optimizer, 1)
+    assert "exp_avg.head.weight" in optimizer.tensors()
 
 
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda c: c.kind)
@@ -113,6 +195,10 @@ def test_a_state_of_another_shape_is_refused():
         (AdamConfig, "epsilon", 0.0),
         (AdamConfig, "beta2", 1.0),
         (AdamConfig, "weight_decay", -0.1),
+        (MuonConfig, "matrix_scale", 0.0),
+        (MuonConfig, "momentum", 1.0),
+        (MuonConfig, "beta2", 1.0),
+        (MuonConfig, "rate", -1.0),
     ],
 )
 def test_impossible_values_are_refused(config, field, value):
@@ -130,7 +216,7 @@ def test_gradients_are_measured_together_and_forgotten():
     assert float(clip_factor(norm, 100.0)) == 1.0
     gradients.forget()
     made["bias"].sum().backward()
-    assert [float(g.abs().sum()) for g in gradients.tensors] == [0.0, 4.0]  # a parameter that was not used
+    assert [float(g.abs().sum()) for g in gradients.tensors] == [0.0, 0.0, 0.0, 4.0]  # parameters that were not used
 
 
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda c: c.kind)

@@ -60,7 +60,7 @@ class Trainer:
         self.table = table.to(device)
         trained = {name: p for name, p in model.named_parameters() if p.requires_grad}
         self.gradients = Gradients(trained.values())
-        self.optimizer = make_optimizer(trained, config.optimizer)
+        self.optimizer = make_optimizer(trained, config.optimizer, bf16=uses_bf16(config, device))
         self.rows = rows_of_rank(plan.batch, rank=world.rank, world=world.size)
         self.streams = Streams(
             store.train_tokens,

@@ -1,0 +1,48 @@
+"""What the training step needs of an optimizer, and what all of them do alike.
+
+An update takes `bad`, a tensor that is 1 when the gradients are not to be used: parameters and state then stay as they
+are, and nobody has to wait for the device to find out. The state is a flat set of named tensors, ready to be saved.
+"""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+from elmo.errors import ConfigError, ResumeError
+
+
+class Optimizer(Protocol):
+    """What the training step needs of an optimizer."""
+
+    def update(self, rate: float | Tensor, bad: Tensor, factor: Tensor | None = None) -> None:
+        """Move the parameters along their gradients times `factor`, unless `bad` is 1. May change the gradients."""
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The state, by name."""
+
+    def load(self, tensors: Mapping[str, Tensor]) -> None:
+        """Take over a state that `tensors` gave."""
+
+
+@torch.no_grad()
+def copy_into(ours: Mapping[str, Tensor], theirs: Mapping[str, Tensor]) -> None:
+    for name, tensor in ours.items():
+        if name not in theirs:
+            raise ResumeError(f"the saved optimizer has no {name!r}; it belongs to another optimizer or model")
+        if theirs[name].shape != tensor.shape:
+            shapes = f"{list(theirs[name].shape)}, but the model wants {list(tensor.shape)}"
+            raise ResumeError(f"the saved optimizer's {name!r} is {shapes}")
+        tensor.copy_(theirs[name])
+
+
+def gradient_of(parameter: nn.Parameter) -> Tensor:
+    assert parameter.grad is not None
+    return parameter.grad
+
+
+def check_positive(config: object, *names: str) -> None:
+    for name in names:
+        if not getattr(config, name) > 0:
+            raise ConfigError(f"optimizer.{name} is {getattr(config, name)}; it must be above 0")
