@@ -17,6 +17,7 @@ from typing import Any
 import elmo
 from benchmarks.english.neighbors import rows as neighbor_rows
 from benchmarks.english.neighbors import table
+from benchmarks.english.sources import SOURCES
 from benchmarks.english.word2vec import read_vectors
 from benchmarks.senses.measure import measure
 from elmo.pretrain.curves import draw_curves
@@ -27,46 +28,6 @@ from elmo.weights.verify import verify
 PACKAGED = Path("src/elmo/models/english")
 TEMPLATE = Path(__file__).with_name("card_template.md")
 
-# What the corpus is made of: the beginning of a file's name, what it is, its genre, its licence, where it is from.
-SOURCES = (
-    (
-        "wikipedia_en_b",
-        "English Wikipedia, 2018-2021",
-        "encyclopedia",
-        "CC BY-SA",
-        "github.com/Vibhas-hs-edu/WikiTasks",
-    ),
-    (
-        "wikipedia_en",
-        "English Wikipedia, 2019",
-        "encyclopedia",
-        "CC BY-SA",
-        "github.com/chinapedia/wikipedia.abstract.en",
-    ),
-    (
-        "au_pm_transcripts",
-        "Transcripts of Australian prime ministers since 1996",
-        "speeches, interviews, press releases",
-        "CC BY 3.0 AU",
-        "github.com/wragge/pm-transcripts",
-    ),
-    ("un_general_debates", "UN General Debate Corpus", "diplomatic speeches", "CC0", "UN General Debate Corpus"),
-    (
-        "gutenberg_books",
-        "Project Gutenberg",
-        "books",
-        "public domain in the United States",
-        "github.com/rcdm-uga/Gutenberg_Text",
-    ),
-    (
-        "eltec_eng_novels",
-        "ELTeC, English novels 1840-1920",
-        "novels",
-        "texts in the public domain, markup CC BY 4.0",
-        "github.com/COST-ELTeC/ELTeC-eng",
-    ),
-    ("common_voice_en", "Common Voice", "single sentences", "CC0", "commonvoice.mozilla.org"),
-)
 TEXTS = {
     "english_heldout.txt": "held-out English (blocks of the same sources)",
     "wikitext103_valid.txt": "WikiText-103, validation",
