@@ -49,6 +49,33 @@ def test_a_table_has_a_scale_for_each_row_and_what_is_small_stays_whole():
         assert scale_shape(name, shape) is None
 
 
+def test_projections_of_lstms_have_sixteen_bits_and_files_with_eight_are_read(tmp_path):
+    model = make_model()
+    write_native(model, tmp_path / "model", storage="int8")
+    file = tmp_path / "model" / "model.safetensors"
+    header = read_header(file)
+    kinds = {name: header[name].dtype for name in header if name.endswith("weight_projection")}
+    assert kinds["lstm.layers.0.weight_projection"] == kinds["lstm.layers.1.weight_projection"] == torch.float16
+    assert kinds["tokens.weight_projection"] == torch.int8
+    own = model.bilm.state_dict()["lstm.layers.0.weight_projection"]
+    assert torch.equal(read_native(tmp_path / "model").bilm.state_dict()["lstm.layers.0.weight_projection"], own.half())
+    stored = read_tensors(file, {name: entry.shape for name, entry in header.items()})
+    for name in [name for name, kind in kinds.items() if kind == torch.float16]:
+        stored[name], stored[name + SCALE] = quantize(stored[name], scale_shape(name, tuple(stored[name].shape)))
+    write_tensors(file, stored)
+    again = read_native(tmp_path / "model").bilm.state_dict()["lstm.layers.0.weight_projection"]
+    assert torch.allclose(again, own, atol=0.01 * float(own.abs().max()))
+
+
+def test_a_projection_too_large_for_sixteen_bits_has_eight(tmp_path):
+    model = make_model()
+    with torch.no_grad():
+        model.bilm.lstm.layers[0].weight_projection[0, 0, 0] = 1e6
+    write_native(model, tmp_path / "model", storage="int8")
+    found = read_native(tmp_path / "model").bilm.state_dict()["lstm.layers.0.weight_projection"]
+    assert float(found[0, 0, 0]) == pytest.approx(1e6, rel=1e-2)
+
+
 def test_a_channel_of_zeros_stays_zero():
     numbers, scale = quantize(torch.zeros(3, 2), (1, 2))
     assert not dequantize(numbers, scale).any()

@@ -19,7 +19,7 @@ from elmo.weights.jsonvalues import integer
 from elmo.weights.limits import check_sizes, check_values
 from elmo.weights.loaded import LoadedModel, Softmax
 from elmo.weights.plainfiles import file_sha256, member, read_bytes, read_json, shortened
-from elmo.weights.quantized import SCALE, dequantize, quantize_all, scale_shape
+from elmo.weights.quantized import SCALE, dequantize, is_half, quantize_all, scale_shape
 from elmo.weights.selftest import run_self_test
 from elmo.weights.tensorfile import read_header, read_tensors, write_tensors
 from elmo.weights.tensors import SETTLED, build, check_finite, content_sha256, tensor_shapes
@@ -214,6 +214,8 @@ def _read_tensors(path: Path, config: BiLMConfig, *, dtype: torch.dtype | None =
     tensors = read_tensors(path, shapes)
     for name in quantized:
         tensors[name] = dequantize(tensors[name], tensors.pop(name + SCALE))
+    if quantized:
+        tensors |= {name: tensors[name].float() for name in tensors if is_half(name)}
     kinds = {tensor.dtype for name, tensor in tensors.items() if name not in SETTLED}
     if len(kinds) > 1 or not next(iter(kinds)).is_floating_point:
         raise WeightsError(f"{path}: holds tensors of the types {_names(kinds)}, but one of floats is wanted")
