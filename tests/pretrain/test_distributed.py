@@ -75,10 +75,12 @@ def test_two_processes_give_the_losses_of_one_and_one_takes_their_run_up(toy_sto
     assert perplexities(tmp_path / "two")[0] == pytest.approx(perplexities(tmp_path / "one")[0], rel=1e-3)
 
 
-def test_two_processes_take_up_the_run_of_one(toy_store, tmp_path):
-    train_here(toy_store, tmp_path / "one", steps=6)
-    train_here(toy_store, tmp_path / "two", steps=3)
-    run_processes(2, toy_store, tmp_path / "two", steps=6, resume=True)
+@pytest.mark.parametrize("optimizer", ["adam", "muon"])
+def test_two_processes_take_up_the_run_of_one(toy_store, tmp_path, optimizer):
+    chosen = {"optimizer": {"kind": optimizer}}
+    train_here(toy_store, tmp_path / "one", steps=6, **chosen)
+    train_here(toy_store, tmp_path / "two", steps=3, **chosen)
+    run_processes(2, toy_store, tmp_path / "two", steps=6, resume=True, **chosen)
     assert losses(tmp_path / "two") == pytest.approx(losses(tmp_path / "one"), rel=1e-4)
 
 
