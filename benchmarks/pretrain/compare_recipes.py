@@ -18,6 +18,7 @@ from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.corpus import CorpusStore
 from elmo.pretrain.loop import pretrain
 from elmo.pretrain.metrics import read_metrics
+from elmo.pretrain.optimizers import MuonConfig
 from elmo.pretrain.perplexity import store_perplexity
 from elmo.pretrain.plan import choose_rate
 from elmo.pretrain.sizes import Size, model_of_size
@@ -32,6 +33,8 @@ def recipes(size: Size) -> dict[str, TrainConfig]:
         "modern": ours,
         "modern, rate x 2": ours.replace(optimizer=dataclasses.replace(ours.optimizer, rate=2 * rate)),
         "modern, rate / 2": ours.replace(optimizer=dataclasses.replace(ours.optimizer, rate=rate / 2)),
+        "modern, Muon": ours.replace(optimizer=MuonConfig()),
+        "modern, Muon, scale 0.2": ours.replace(optimizer=MuonConfig(matrix_scale=0.2)),
         "modern, never reset": ours.replace(reset=0.0),
         "paper (Adagrad)": theirs,
         "paper, with resets": theirs.replace(reset=ours.reset),

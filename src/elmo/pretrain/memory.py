@@ -60,7 +60,7 @@ def estimate_memory(
     return MemoryEstimate(
         parameters=FLOAT * numbers,
         gradients=FLOAT * numbers,
-        optimizer=FLOAT * numbers * 2,  # Adam's two moments, or Adagrad's accumulator and one temporary
+        optimizer=FLOAT * numbers * 2,  # Adam's two moments; Adagrad's accumulator or Muon's momentum, and temporaries
         characters=FLOAT * _character_numbers(model, distinct_words(positions, types)),
         # Four gates before and after their functions, the cell before and after its clip and its tanh, outputs.
         lstm=FLOAT * positions * model.lstm.layers * (12 * model.lstm.cell_dim + 6 * P),
