@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from elmo.text.writing import write_file
+
 RUN = 12
 WORD = re.compile(r"[^\W_]+")
 
@@ -42,13 +44,16 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--tests", nargs="+", type=Path, required=True)
     parser.add_argument("--into", type=Path, required=True, help="the folder of the cleaned texts")
     given = parser.parse_args(arguments)
+    targets = [given.into / path.name for path in given.texts]
+    if len(set(targets)) < len(targets) or any(target.exists() for target in targets):
+        parser.error(f"{given.into}: has files of these names, or two texts have one name; nothing is written over")
     known = runs_of_texts(path.read_text("utf-8") for path in given.tests)
     print(f"{len(known):,} runs of {RUN} words in {len(given.tests)} test sets")
     given.into.mkdir(parents=True, exist_ok=True)
-    for path in given.texts:
+    for path, target in zip(given.texts, targets, strict=True):
         lines = path.read_text("utf-8").splitlines(keepends=True)
         kept = list(clean_lines(lines, known))
-        (given.into / path.name).write_text("".join(kept), encoding="utf-8")
+        write_file(target, "".join(kept).encode("utf-8"))
         print(f"{path.name}: {len(lines) - len(kept):,} of {len(lines):,} lines left out", flush=True)
 
 

@@ -4,7 +4,7 @@
 
 CORPUS is a corpus store. Perplexity is full-softmax, held out, average of both directions, for the three ways of
 starting a sentence: from the state after the text before it, from the settled state, and from zero. The default recipe
-also runs at twice and at half its rate: a recipe that is right at one rate only is no default.
+also runs at twice and at half its rate (a recipe that is right at one rate only is no default), and with Muon.
 """
 
 import argparse

@@ -98,5 +98,9 @@ def test_lines_of_test_sets_are_left_out(tmp_path: Path) -> None:
     ]
     (tmp_path / "text.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     into = tmp_path / "clean"
-    decontaminate.main(["--tests", str(tmp_path / "test.txt"), "--into", str(into), str(tmp_path / "text.txt")])
+    arguments = [str(tmp_path / "text.txt"), "--tests", str(tmp_path / "test.txt"), "--into"]
+    decontaminate.main([*arguments, str(into)])
     assert (into / "text.txt").read_text("utf-8").splitlines() == lines[1:]
+    with pytest.raises(SystemExit):  # not over the text itself
+        decontaminate.main([*arguments, str(tmp_path)])
+    assert (tmp_path / "text.txt").read_text("utf-8").splitlines() == lines

@@ -92,9 +92,8 @@ class Muon:
             torch._foreach_mul_(list[Tensor](self._matrices.values()), 1 - rate * self._config.weight_decay)
         for (_, long), names in self._groups.items():
             stacked = [_lying(matrices_of(name, directions[name])).flatten(0, -3) for name in names]  # [G, m, n]
-            steps = orthogonal(torch.cat(stacked), bf16=self._bf16) * (
-                rate * (self._config.matrix_scale * math.sqrt(long))
-            )
+            size = rate * (self._config.matrix_scale * math.sqrt(long))  # orthogonal: 1 / sqrt(n), root mean square
+            steps = orthogonal(torch.cat(stacked), bf16=self._bf16) * size
             for name, step in zip(names, steps.split([len(part) for part in stacked]), strict=True):
                 own = _lying(matrices_of(name, self._matrices[name]))
                 own.sub_(step.view(own.shape))
