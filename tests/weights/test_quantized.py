@@ -67,6 +67,16 @@ def test_projections_of_lstms_have_sixteen_bits_and_files_with_eight_are_read(tm
     assert torch.allclose(again, own, atol=0.01 * float(own.abs().max()))
 
 
+def test_a_projection_of_whole_numbers_without_scales_is_refused(tmp_path):
+    write_native(make_model(), tmp_path / "model", storage="int8")
+    file = tmp_path / "model" / "model.safetensors"
+    stored = read_tensors(file, {name: entry.shape for name, entry in read_header(file).items()})
+    name = "lstm.layers.0.weight_projection"
+    write_tensors(file, {**stored, name: stored[name].to(torch.uint8)})
+    with pytest.raises(WeightsError, match="uint8"):
+        read_native(tmp_path / "model")
+
+
 def test_a_projection_too_large_for_sixteen_bits_has_eight(tmp_path):
     model = make_model()
     with torch.no_grad():

@@ -215,7 +215,8 @@ def _read_tensors(path: Path, config: BiLMConfig, *, dtype: torch.dtype | None =
     for name in quantized:
         tensors[name] = dequantize(tensors[name], tensors.pop(name + SCALE))
     if quantized:
-        tensors |= {name: tensors[name].float() for name in tensors if is_half(name)}
+        halves = [name for name, tensor in tensors.items() if is_half(name) and tensor.dtype is torch.float16]
+        tensors |= {name: tensors[name].float() for name in halves}
     kinds = {tensor.dtype for name, tensor in tensors.items() if name not in SETTLED}
     if len(kinds) > 1 or not next(iter(kinds)).is_floating_point:
         raise WeightsError(f"{path}: holds tensors of the types {_names(kinds)}, but one of floats is wanted")
