@@ -35,6 +35,7 @@ def recipes(size: Size) -> dict[str, TrainConfig]:
         "modern, rate / 2": ours.replace(optimizer=dataclasses.replace(ours.optimizer, rate=rate / 2)),
         "modern, Muon": ours.replace(optimizer=MuonConfig()),
         "modern, Muon, scale 0.2": ours.replace(optimizer=MuonConfig(matrix_scale=0.2)),
+        "modern, Muon, no dropout": ours.replace(optimizer=MuonConfig(), dropout=0.0),
         "modern, never reset": ours.replace(reset=0.0),
         "paper (Adagrad)": theirs,
         "paper, with resets": theirs.replace(reset=ours.reset),
@@ -59,7 +60,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             run = config.replace(size=arguments.size, batch=arguments.batch, epochs=arguments.epochs)
             result = pretrain(store, run, folder, device=arguments.device, tensorboard=False)
-            assert result.model is not None
+            if result.model is None:
+                raise SystemExit(f"{name}: stopped after {result.step:,} of {result.steps:,} steps ({result.status})")
             model = read_model(result.model)
             found = [
                 store_perplexity(model, store, state=state, device=arguments.device).average
