@@ -30,6 +30,18 @@ def test_what_is_read_is_what_was_written(name, tmp_path):
     assert all(torch.equal(state[key], wanted[key]) for key in wanted)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
+def test_all_files_can_be_read_by_whom_the_umask_allows(tmp_path):
+    before = os.umask(0o027)
+    try:
+        write_native(make_model(), tmp_path / "model")
+    finally:
+        os.umask(before)
+    assert {path.name: oct(path.stat().st_mode & 0o777) for path in (tmp_path / "model").iterdir()} == dict.fromkeys(
+        ["config.json", "model.safetensors", "README.md"], "0o640"
+    )
+
+
 @pytest.mark.parametrize("storage", ["float16", "bfloat16"])
 def test_half_storage_halves_the_file_and_keeps_the_settled_state_exact(storage, tmp_path):
     model = make_model()

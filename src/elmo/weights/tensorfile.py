@@ -3,6 +3,7 @@
 import math
 import os
 import re
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -86,10 +87,13 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
         shared = memory in seen
         seen.add(memory)
         whole[name] = tensor.clone() if shared else tensor.contiguous()
+    path.touch()
+    readers = stat.S_IMODE(path.stat().st_mode)
     try:
         save_file(whole, path, metadata={"format": "pt"})
     except SafetensorError as error:
         raise _system_error(error) from error
+    path.chmod(readers)  # from 0.8 on the library leaves a file that only its owner may read
     with open(path, "rb+") as file:
         os.fsync(file.fileno())
 
