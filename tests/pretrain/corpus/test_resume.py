@@ -172,6 +172,7 @@ def test_ctrl_c_reaches_the_caller_alone_and_keeps_the_work(tmp_path: Path) -> N
     code = (
         "import os, signal\n"
         "from elmo.pretrain.corpus import build_corpus\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # tests started in the background ignore it
         "try:\n"
         "    press = lambda progress: os.killpg(0, signal.SIGINT)\n"
         "    build_corpus('text', 'store', tokenized=True, workers=2, block_bytes=1000, progress=press)\n"
