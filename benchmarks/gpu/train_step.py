@@ -2,10 +2,11 @@
 
     PYTHONPATH=src:. python -m benchmarks.gpu.train_step [--store CORPUS] [--sizes small,medium,original]
 
-`elmo pretrain`'s own trainer and defaults: bfloat16, 20 steps, clips, dropout, 8192 negatives, AdamW, new batches each
-step. Without a corpus store one is made from generated text. Tokens are those of one direction. Then each part of the
-step alone, forward and backward, as a CUDA graph; `rest` is what the parts do not hold (finding distinct words,
-gathering, dropout, clearing, launches). A share is of the bfloat16 product of 8192 x 8192 matrices in the same run.
+`elmo pretrain`'s own trainer and defaults: bfloat16, 20 steps, clips, dropout, 8192 negatives, Muon, new batches each
+step; and with Adam in Muon's place. Without a corpus store one is made from generated text. Tokens are those of one
+direction. Then each part of the step alone, forward and backward, as a CUDA graph; `rest` is what the parts do not hold
+(finding distinct words, gathering, dropout, clearing, launches). A share is of the bfloat16 product of 8192 x 8192
+matrices in the same run.
 """
 
 import argparse
@@ -27,14 +28,18 @@ from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.corpus import CorpusStore, build_corpus
 from elmo.pretrain.distributed import World
 from elmo.pretrain.gradients import clip_factor
+from elmo.pretrain.optimizers import AdamConfig, OptimizerConfig
 from elmo.pretrain.plan import make_plan
 from elmo.pretrain.trainer import Trainer, new_model
 
 MEGABYTES = 20
 
 
-def make_trainer(store: CorpusStore, size: str, batch: int, *, captured: bool = True) -> Trainer:
+def make_trainer(
+    store: CorpusStore, size: str, batch: int, *, captured: bool = True, optimizer: OptimizerConfig | None = None
+) -> Trainer:
     config = TrainConfig.recipe("modern").replace(size=size, batch=batch)
+    config = config if optimizer is None else config.replace(optimizer=optimizer)
     plan = make_plan(config, symbols=len(store.train_tokens), vocabulary=len(store.vocabulary))
     model = new_model(config, vocabulary=len(store.vocabulary))
     device = torch.device("cuda")
@@ -136,6 +141,10 @@ def run(store: CorpusStore, sizes: list[str], batches: list[int], *, peers: list
                 print(f"    {name:26s} {milliseconds:8.3f} ms {milliseconds / whole:6.1%}")
             print(f"    {'rest':26s} {rest:8.3f} ms {rest / whole:6.1%}", flush=True)
             del trainer, part
+            torch.cuda.empty_cache()
+            other = make_trainer(store, size, batch, optimizer=AdamConfig())
+            report("ours, with Adam", time_steps(other, steps=60, warm_up=10), tokens, flops, peak)
+            del other
             torch.cuda.empty_cache()
             for peer in peers:
                 with using(peer):

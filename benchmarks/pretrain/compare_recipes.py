@@ -4,7 +4,7 @@
 
 CORPUS is a corpus store. Perplexity is full-softmax, held out, average of both directions, for the three ways of
 starting a sentence: from the state after the text before it, from the settled state, and from zero. The default recipe
-also runs at twice and at half its rate (a recipe that is right at one rate only is no default), and with Muon.
+also runs at twice and at half its rate (a recipe that is right at one rate only is no default), and with Adam.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.corpus import CorpusStore
 from elmo.pretrain.loop import pretrain
 from elmo.pretrain.metrics import read_metrics
-from elmo.pretrain.optimizers import MuonConfig
+from elmo.pretrain.optimizers import AdamConfig, MuonConfig
 from elmo.pretrain.perplexity import store_perplexity
 from elmo.pretrain.plan import choose_rate
 from elmo.pretrain.sizes import Size, model_of_size
@@ -33,9 +33,9 @@ def recipes(size: Size) -> dict[str, TrainConfig]:
         "modern": ours,
         "modern, rate x 2": ours.replace(optimizer=dataclasses.replace(ours.optimizer, rate=2 * rate)),
         "modern, rate / 2": ours.replace(optimizer=dataclasses.replace(ours.optimizer, rate=rate / 2)),
-        "modern, Muon": ours.replace(optimizer=MuonConfig()),
-        "modern, Muon, scale 0.2": ours.replace(optimizer=MuonConfig(matrix_scale=0.2)),
-        "modern, Muon, no dropout": ours.replace(optimizer=MuonConfig(), dropout=0.0),
+        "modern, Adam": ours.replace(optimizer=AdamConfig()),
+        "modern, scale 0.1": ours.replace(optimizer=MuonConfig(matrix_scale=0.1)),
+        "modern, no dropout": ours.replace(dropout=0.0),
         "modern, never reset": ours.replace(reset=0.0),
         "paper (Adagrad)": theirs,
         "paper, with resets": theirs.replace(reset=ours.reset),

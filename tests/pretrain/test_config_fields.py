@@ -106,7 +106,7 @@ def weights_after_a_step(store, config):
         ({"optimizer": AdamConfig()}, {"optimizer": AdamConfig(epsilon=0.1)}),
         ({"optimizer": AdamConfig()}, {"optimizer": AdamConfig(weight_decay=0.5)}),
         *(
-            ({"optimizer": MuonConfig()}, {"optimizer": MuonConfig(**{name: 0.1})})
+            ({"optimizer": MuonConfig()}, {"optimizer": MuonConfig(**{name: 0.2})})
             for name in ("rate", "momentum", "beta1", "beta2", "epsilon", "weight_decay")
         ),
         ({"optimizer": MuonConfig()}, {"optimizer": MuonConfig(matrix_scale=0.3)}),

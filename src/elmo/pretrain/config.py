@@ -15,7 +15,7 @@ from elmo.model.fields import read_fields
 from elmo.pretrain.adaptive import AdaptiveConfig
 from elmo.pretrain.guard import GuardConfig
 from elmo.pretrain.head import FullConfig, SampledConfig
-from elmo.pretrain.optimizers import AdamConfig, OptimizerConfig
+from elmo.pretrain.optimizers import MuonConfig, OptimizerConfig
 from elmo.pretrain.schedule import ScheduleConfig
 from elmo.pretrain.sizes import Size, model_of_size
 from elmo.pretrain.streams import Order
@@ -45,7 +45,7 @@ class TrainConfig:
     loss_sum: Literal["position", "window"] = "position"
     dropout: float = 0.1
     # The update.
-    optimizer: OptimizerConfig = field(default_factory=AdamConfig)
+    optimizer: OptimizerConfig = field(default_factory=MuonConfig)
     schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
     clip: float | None = 0.3  # of the norm of all gradients together
     accumulate: int = 1  # parts in which the rows of a step go through the model, to save memory

@@ -50,7 +50,7 @@ def make_plan(config: TrainConfig, *, symbols: int, vocabulary: int, world: int 
 
 
 def choose_rate(cells: int) -> float:
-    """Adam's rate for a model with so many LSTM cells in a layer."""
+    """The rate of Adam and Muon for a model with so many LSTM cells in a layer."""
     return RATE * math.sqrt(RATE_CELLS / cells)
 
 

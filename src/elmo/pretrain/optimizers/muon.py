@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo.errors import ConfigError
+from elmo.ops.momentum import nesterov
 from elmo.pretrain.optimizers.adam import Adam, AdamConfig
 from elmo.pretrain.optimizers.optimizer import check_positive, copy_into, gradient_of
 
@@ -35,12 +36,12 @@ class MuonConfig:
 
     kind: Literal["muon"] = "muon"
     rate: float | None = None
-    matrix_scale: float = 0.1
+    matrix_scale: float = 0.2
     momentum: float = 0.95
     beta1: float = 0.9
     beta2: float = 0.99
     epsilon: float = 1e-6
-    weight_decay: float = 0.0
+    weight_decay: float = 0.1
 
     def __post_init__(self) -> None:
         check_positive(self, "matrix_scale")
@@ -77,23 +78,26 @@ class Muon:
         self._rest.update(rate, bad, factor)
         if not self._matrices:
             return
-        skip = bad.bool()
-        # 0 * inf is not a number, so bad gradients are replaced, not multiplied away.
-        gradients = [gradient_of(p).masked_fill(skip, 0) for p in self._matrices.values()]
-        if factor is not None:
-            torch._foreach_mul_(gradients, factor.masked_fill(skip, 0))
-        momenta, beta = list(self._momenta.values()), self._config.momentum
-        torch._foreach_mul_(momenta, torch.where(skip, 1.0, beta))
-        torch._foreach_add_(momenta, gradients)
-        torch._foreach_add_(gradients, momenta, alpha=beta)
-        directions = dict(zip(self._matrices, gradients, strict=True))
-        rate = torch.where(skip, 0.0, rate)
+        rate = torch.where(bad.bool(), 0.0, rate)
+        if factor is None:
+            factor = torch.ones_like(bad, dtype=torch.float32)
+        directions = {
+            name: nesterov(
+                gradient_of(p),
+                self._momenta[name],
+                beta=self._config.momentum,
+                factor=factor,
+                bad=bad,
+                dtype=torch.bfloat16 if self._bf16 else p.dtype,
+            )
+            for name, p in self._matrices.items()
+        }
         if self._config.weight_decay:
             torch._foreach_mul_(list[Tensor](self._matrices.values()), 1 - rate * self._config.weight_decay)
         for (_, long), names in self._groups.items():
             stacked = [_lying(matrices_of(name, directions[name])).flatten(0, -3) for name in names]  # [G, m, n]
             size = rate * (self._config.matrix_scale * math.sqrt(long))  # orthogonal: 1 / sqrt(n), root mean square
-            steps = orthogonal(torch.cat(stacked), bf16=self._bf16) * size
+            steps = orthogonal(torch.cat(stacked)).mul_(size)
             for name, step in zip(names, steps.split([len(part) for part in stacked]), strict=True):
                 own = _lying(matrices_of(name, self._matrices[name]))
                 own.sub_(step.view(own.shape))
@@ -117,14 +121,13 @@ def matrices_of(name: str, tensor: Tensor) -> Tensor:
     return found
 
 
-def orthogonal(matrices: Tensor, *, bf16: bool = False) -> Tensor:
+def orthogonal(matrices: Tensor) -> Tensor:
     """Matrices [G, m, n], m at most n, with their singular values brought near 1."""
     x: Tensor = matrices / (torch.linalg.matrix_norm(matrices, keepdim=True) + TINY)
-    x = x.bfloat16() if bf16 else x
     for _ in range(ROUNDS):
         square = x @ x.mT  # [G, m, m]
         x = torch.baddbmm(x, torch.baddbmm(square, square, square, beta=B, alpha=C), x, beta=A)
-    return x.to(matrices.dtype)
+    return x
 
 
 def _lying(matrices: Tensor) -> Tensor:
