@@ -41,8 +41,8 @@ python -m benchmarks.english.card work --corpus corpus/corpus.json
 """
 
 
-def source_rows(manifest: dict[str, Any]) -> list[str]:
-    """A row of the table of data for each source, with the tokens of its files. A file of no known source fails."""
+def tokens_by_source(manifest: dict[str, Any]) -> dict[str, int]:
+    """The tokens that were trained on, by source. A file of no known source fails."""
     tokens: dict[str, int] = {}
     for entry in manifest["sources"]:
         if entry["heldout"]:
@@ -53,11 +53,21 @@ def source_rows(manifest: dict[str, Any]) -> list[str]:
         if known is None:
             raise SystemExit(f"{name}: its source and licence are not in the table of this script; add them")
         tokens[known[0]] = tokens.get(known[0], 0) + entry["tokens"]
+    return tokens
+
+
+def source_rows(tokens: dict[str, int]) -> list[str]:
+    """A row of the table of data for each source."""
     return [
         f"| {what} | {genre} | {tokens[key] / 1e6:.1f} M | {licence} | {where} |"
         for key, what, genre, licence, where in SOURCES
         if key in tokens
     ]
+
+
+def share_alike(tokens: dict[str, int]) -> float:
+    """The share of the tokens whose licence asks for the same licence."""
+    return sum(tokens.get(key, 0) for key, _, _, licence, _ in SOURCES if "BY-SA" in licence) / sum(tokens.values())
 
 
 def perplexity_rows(figures: dict[str, Any]) -> list[str]:
@@ -89,6 +99,7 @@ def reference_rows(figures: dict[str, Any]) -> list[str]:
 def make_card(figures: dict[str, Any], manifest: dict[str, Any], commands: str) -> str:
     """Markdown: the template with its figures."""
     model, trained, made = figures["model"], figures["training"], figures["made with"]
+    texts = tokens_by_source(manifest)
     lstm, tokens = model["architecture"]["lstm"], model["architecture"]["tokens"]
     cosine, size = figures["cosine to fp32"], model["bytes"]
     top = list(figures["senses"].values())[lstm["layers"]]
@@ -112,7 +123,8 @@ def make_card(figures: dict[str, Any], manifest: dict[str, Any], commands: str) 
         "sentences": manifest["counts"]["train"]["sentences"],
         "types": manifest["types"] - 1,
         "unknown": manifest["coverage"]["train"]["unknown_rate"],
-        "sources": "\n".join(source_rows(manifest)),
+        "sources": "\n".join(source_rows(texts)),
+        "alike": share_alike(texts),
         "perplexities": "\n".join(perplexity_rows(figures)),
         "references": "\n".join(reference_rows(figures)),
         "shipped": figures["perplexity as shipped"]["carry"]["average"],

@@ -63,7 +63,15 @@ def test_figures_card_and_packaged_model_come_from_a_run(folder: Path, monkeypat
 
 def test_a_text_of_unknown_licence_stops_the_card() -> None:
     with pytest.raises(SystemExit, match=r"secrets.txt: its source and licence are not in the table"):
-        card.source_rows({"sources": [{"name": "x/secrets.txt", "heldout": False, "tokens": 5}]})
+        card.tokens_by_source({"sources": [{"name": "x/secrets.txt", "heldout": False, "tokens": 5}]})
+
+
+def test_the_card_counts_the_text_whose_licence_must_be_kept() -> None:
+    files = [("wikipedia_en_more.txt", 3, False), ("common_voice_en.txt", 1, False), ("english_heldout.txt", 9, True)]
+    manifest = {"sources": [{"name": name, "tokens": count, "heldout": held} for name, count, held in files]}
+    tokens = card.tokens_by_source(manifest)
+    assert tokens == {"wikipedia_en": 3, "common_voice_en": 1}
+    assert card.share_alike(tokens) == 0.75
 
 
 def test_ids_are_the_targets_of_the_store_in_both_reading_orders(folder: Path) -> None:
