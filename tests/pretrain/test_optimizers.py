@@ -24,6 +24,7 @@ def parameters():
         "lstm.weight_h": nn.Parameter(torch.randn(2, 3, 16, generator=generator)),
         "lstm.weight_projection": nn.Parameter(torch.randn(2, 4, 3, generator=generator)),
         "bias": nn.Parameter(torch.randn(4, generator=generator)),
+        "lstm.bias": nn.Parameter(torch.randn(2, 16, generator=generator)),
     }
 
 
@@ -52,9 +53,13 @@ def test_adam_is_torchs_adamw_with_decay_on_matrices_only():
     made, theirs = parameters(), parameters()
     run(made, make_optimizer(made, AdamConfig(beta2=0.95, weight_decay=0.1)), 3)
     reference = torch.optim.AdamW(
-        [{"params": [p for p in theirs.values() if p.ndim > 1]}, {"params": [theirs["bias"]], "weight_decay": 0.0}],
+        [
+            {"params": [p for name, p in theirs.items() if "bias" not in name]},
+            {"params": [theirs["bias"], theirs["lstm.bias"]], "weight_decay": 0.0},
+        ],
         lr=0.1,
         betas=(0.9, 0.95),
+        eps=1e-6,
         weight_decay=0.1,
     )
     generator = torch.Generator().manual_seed(1)
@@ -101,11 +106,11 @@ def test_muon_is_what_a_plain_loop_over_matrices_gives(name, gates):
     torch.testing.assert_close(made[name].double(), wanted, rtol=1e-4, atol=1e-5)
 
 
-def test_muon_leaves_tables_softmax_and_biases_to_adam():
+def test_muon_leaves_tables_softmax_and_biases_to_adam_without_decay():
     made, theirs = parameters(), parameters()
     run(made, make_optimizer(made, MuonConfig(weight_decay=0.1)), 3)
-    run(theirs, make_optimizer(theirs, AdamConfig(weight_decay=0.1)), 3)
-    assert [name for name, p in made.items() if torch.equal(p, theirs[name])] == ["matrix", "bias"]
+    run(theirs, make_optimizer(theirs, AdamConfig(weight_decay=0.0)), 3)
+    assert [name for name, p in made.items() if torch.equal(p, theirs[name])] == ["matrix", "bias", "lstm.bias"]
     model = new_model(TrainConfig(size="tiny"), vocabulary=50)
     assert [name for name, _ in model.named_parameters() if is_weight_matrix(name)] == [
         "bilm.tokens.weight_projection",
@@ -195,6 +200,7 @@ def test_a_state_of_another_shape_is_refused():
         (AdamConfig, "epsilon", 0.0),
         (AdamConfig, "beta2", 1.0),
         (AdamConfig, "weight_decay", -0.1),
+        (MuonConfig, "weight_decay", -0.1),
         (MuonConfig, "matrix_scale", 0.0),
         (MuonConfig, "momentum", 1.0),
         (MuonConfig, "beta2", 1.0),
@@ -216,7 +222,7 @@ def test_gradients_are_measured_together_and_forgotten():
     assert float(clip_factor(norm, 100.0)) == 1.0
     gradients.forget()
     made["bias"].sum().backward()
-    assert [float(g.abs().sum()) for g in gradients.tensors] == [0.0, 0.0, 0.0, 4.0]  # parameters that were not used
+    assert [float(g.abs().sum()) for g in gradients.tensors] == [0.0, 0.0, 0.0, 4.0, 0.0]  # others were not used
 
 
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda c: c.kind)

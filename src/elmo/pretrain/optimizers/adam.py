@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo.errors import ConfigError
-from elmo.pretrain.optimizers.optimizer import check_positive, copy_into
+from elmo.pretrain.optimizers.optimizer import check_not_negative, check_positive, copy_into
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +30,7 @@ class AdamConfig:
         for name in ("beta1", "beta2"):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"optimizer.{name} is {getattr(self, name)}; it must be 0 or more and below 1")
-        if self.weight_decay < 0:
-            raise ConfigError(f"optimizer.weight_decay is {self.weight_decay}; it must not be negative")
+        check_not_negative(self, "weight_decay")
 
 
 class Adam:
@@ -40,8 +39,8 @@ class Adam:
     def __init__(self, parameters: Mapping[str, nn.Parameter], config: AdamConfig) -> None:
         self._parameters = dict(parameters)
         groups = [
-            {"params": [p for p in parameters.values() if p.ndim >= 2], "weight_decay": config.weight_decay},
-            {"params": [p for p in parameters.values() if p.ndim < 2], "weight_decay": 0.0},
+            {"params": [p for n, p in parameters.items() if _decays(n, p)], "weight_decay": config.weight_decay},
+            {"params": [p for n, p in parameters.items() if not _decays(n, p)], "weight_decay": 0.0},
         ]
         device = next(iter(parameters.values())).device
         # A rate that a CUDA graph can read anew at each replay stands on the device. Each update brings its own.
@@ -84,3 +83,8 @@ class Adam:
 
     def load(self, tensors: Mapping[str, Tensor]) -> None:
         copy_into(self.tensors(), tensors)
+
+
+def _decays(name: str, parameter: nn.Parameter) -> bool:
+    # The biases of an LSTM are one tensor for both directions [2, 4H], so the shape alone does not tell.
+    return parameter.ndim >= 2 and name.rpartition(".")[2] != "bias"

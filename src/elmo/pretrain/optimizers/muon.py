@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from elmo.errors import ConfigError
 from elmo.ops.momentum import nesterov
 from elmo.pretrain.optimizers.adam import Adam, AdamConfig
-from elmo.pretrain.optimizers.optimizer import check_positive, copy_into, gradient_of
+from elmo.pretrain.optimizers.optimizer import check_not_negative, check_positive, copy_into, gradient_of
 
 # Of the polynomial that is applied to the singular values five times. It does not converge to 1, but brings even small
 # ones near it, between 0.7 and 1.2. [Jordan et al. 2024]
@@ -31,7 +31,8 @@ class MuonConfig:
     """Muon for the weight matrices of LSTM and token encoder, Adam for tables, softmax, filters and biases.
 
     `rate`: None is one for the size of the model (`pretrain.plan`). `matrix_scale`: the root mean square of a matrix's
-    step, as a share of the rate; of Adam's steps it is 0.2 to 0.4. `weight_decay` is of all matrices and tables.
+    step, as a share of the rate; of Adam's steps it is 0.2 to 0.4. `weight_decay` is of the weight matrices alone: a
+    softmax that decays drives the outputs of the LSTM, which must make up for it, into their clip.
     """
 
     kind: Literal["muon"] = "muon"
@@ -47,17 +48,12 @@ class MuonConfig:
         check_positive(self, "matrix_scale")
         if not 0 <= self.momentum < 1:
             raise ConfigError(f"optimizer.momentum is {self.momentum}; it must be 0 or more and below 1")
+        check_not_negative(self, "weight_decay")
         self.adam()
 
     def adam(self) -> AdamConfig:
-        """For the parameters that are no weight matrices; refuses what Adam refuses."""
-        return AdamConfig(
-            rate=self.rate,
-            beta1=self.beta1,
-            beta2=self.beta2,
-            epsilon=self.epsilon,
-            weight_decay=self.weight_decay,
-        )
+        """For the parameters that are no weight matrices, which do not decay; refuses what Adam refuses."""
+        return AdamConfig(rate=self.rate, beta1=self.beta1, beta2=self.beta2, epsilon=self.epsilon)
 
 
 class Muon:

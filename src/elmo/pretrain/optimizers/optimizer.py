@@ -46,3 +46,9 @@ def check_positive(config: object, *names: str) -> None:
     for name in names:
         if not getattr(config, name) > 0:
             raise ConfigError(f"optimizer.{name} is {getattr(config, name)}; it must be above 0")
+
+
+def check_not_negative(config: object, *names: str) -> None:
+    for name in names:
+        if getattr(config, name) < 0:
+            raise ConfigError(f"optimizer.{name} is {getattr(config, name)}; it must not be negative")
