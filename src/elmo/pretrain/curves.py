@@ -19,6 +19,7 @@ def draw_curves(run: Path) -> Path | None:
         return None
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.ticker import LogFormatter, StrMethodFormatter
 
     lines = read_metrics(run)
     train = [line for line in lines if line["kind"] == "train"]
@@ -35,7 +36,11 @@ def draw_curves(run: Path) -> Path | None:
             right.plot(*zip(*points, strict=True), marker=".", label=key)
     if heldout:
         right.set(title="held-out perplexity (full softmax)", xlabel="step", yscale="log")
+        right.yaxis.set_major_formatter(LogFormatter())  # 60, not 6 x 10^1
+        right.yaxis.set_minor_formatter(LogFormatter(labelOnlyBase=False))
         right.legend()
+    for axes in (left, right):
+        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     path = run / FILE
     with write_atomically(path) as file:
         FigureCanvasAgg(figure).print_png(file)  # type: ignore[no-untyped-call]
