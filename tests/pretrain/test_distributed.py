@@ -21,7 +21,6 @@ OPTIONS = {
     "size": "tiny",
     "batch": 4,
     "window": 5,
-    "evaluate_every": 50,
     "log_every": 1,
     "dropout": 0.0,
     "schedule": {"warmup": 0.0, "hold": 1.0, "final": 1.0},  # else more steps would change the rates of the first
@@ -64,15 +63,16 @@ def train_here(store, run, **options):
     return pretrain(store, config, run, resume=True, device="cpu", tensorboard=False)
 
 
-def test_two_processes_give_the_losses_of_one_and_one_takes_their_run_up(toy_store, tmp_path):
-    # Muon gives directions without a gradient the same weight as others, so that rounding grows: to 2e-4 in 50 steps.
-    adam = {"optimizer": {"kind": "adam"}}
-    train_here(toy_store, tmp_path / "one", steps=53, **adam)
-    run_processes(2, toy_store, tmp_path / "two", steps=50, **adam)
+# Muon gives directions without a gradient the same weight as others, so that rounding grows: to 2e-4 in 50 steps.
+@pytest.mark.parametrize(("kind", "steps"), [("adam", 50), ("muon", 15)])
+def test_two_processes_give_the_losses_of_one_and_one_takes_their_run_up(toy_store, tmp_path, kind, steps):
+    options = {"optimizer": {"kind": kind}, "evaluate_every": steps}
+    train_here(toy_store, tmp_path / "one", steps=steps + 3, **options)
+    run_processes(2, toy_store, tmp_path / "two", steps=steps, **options)
     # The states of all rows are in the checkpoint, whoever held them.
-    assert train_here(toy_store, tmp_path / "two", steps=53, **adam).status == "finished"
+    assert train_here(toy_store, tmp_path / "two", steps=steps + 3, **options).status == "finished"
     one, two = losses(tmp_path / "one"), losses(tmp_path / "two")
-    assert len(one) == len(two) == 53
+    assert len(one) == len(two) == steps + 3
     assert two == pytest.approx(one, rel=1e-4)
     assert perplexities(tmp_path / "two")[0] == pytest.approx(perplexities(tmp_path / "one")[0], rel=1e-3)
 
