@@ -1,0 +1,56 @@
+"""Is a second run of the same command the same? The metrics of two runs, step by step.
+
+    python -m benchmarks.pretrain.same_run RUN OTHER
+
+Compares what both have recorded: losses and gradient norms of training, perplexities of the held-out text. The second
+may be shorter. Times are not compared.
+"""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from elmo.pretrain.metrics import read_metrics
+
+COMPARED = {
+    "train": ("sampled_loss", "forward", "backward", "gradient_norm"),
+    "heldout": ("forward", "backward", "average"),
+}
+
+
+def compare_runs(run: Path, other: Path) -> list[dict[str, Any]]:
+    """For each kind of line: how many both have, how many are equal to every digit, the largest relative difference."""
+    found = []
+    for kind, names in COMPARED.items():
+        a, b = ({m["step"]: m for m in read_metrics(path) if m["kind"] == kind} for path in (run, other))
+        steps = sorted(a.keys() & b.keys())
+        apart = [max(abs(b[s][name] / a[s][name] - 1) for name in names) for s in steps]
+        found.append(
+            {
+                "kind": kind,
+                "lines": len(steps),
+                "equal": sum(all(a[s][name] == b[s][name] for name in names) for s in steps),
+                "apart": max(apart, default=0.0),
+                "last": steps[-1] if steps else None,
+            }
+        )
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("other", type=Path)
+    arguments = parser.parse_args()
+    for line in compare_runs(arguments.run, arguments.other):
+        if line["last"] is None:
+            print(f"{line['kind']}: no step is in both runs")
+        else:
+            print(
+                f"{line['kind']}: {line['lines']:,} lines in both, the last at step {line['last']:,}; "
+                f"{line['equal']:,} equal to every digit; at most {line['apart']:.2%} apart"
+            )
+
+
+if __name__ == "__main__":
+    main()
