@@ -12,29 +12,32 @@ from typing import Any
 
 from elmo.pretrain.metrics import read_metrics
 
-COMPARED = {
-    "train": ("sampled_loss", "forward", "backward", "gradient_norm"),
-    "heldout": ("forward", "backward", "average"),
-}
+KINDS = ("train", "heldout")
+NOT_COMPARED = {"seconds", "symbols_per_second"}
 
 
 def compare_runs(run: Path, other: Path) -> list[dict[str, Any]]:
     """For each kind of line: how many both have, how many are equal to every digit, the largest relative difference."""
     found = []
-    for kind, names in COMPARED.items():
-        a, b = ({m["step"]: m for m in read_metrics(path) if m["kind"] == kind} for path in (run, other))
+    for kind in KINDS:
+        a, b = ({m["step"]: numbers(m) for m in read_metrics(path) if m["kind"] == kind} for path in (run, other))
         steps = sorted(a.keys() & b.keys())
-        apart = [max(abs(b[s][name] / a[s][name] - 1) for name in names) for s in steps]
+        apart = [abs(b[s][name] - value) / max(abs(value), 1e-9) for s in steps for name, value in a[s].items()]
         found.append(
             {
                 "kind": kind,
                 "lines": len(steps),
-                "equal": sum(all(a[s][name] == b[s][name] for name in names) for s in steps),
+                "equal": sum(a[s] == b[s] for s in steps),
                 "apart": max(apart, default=0.0),
                 "last": steps[-1] if steps else None,
             }
         )
     return found
+
+
+def numbers(line: dict[str, Any]) -> dict[str, float]:
+    """The numbers of a line of metrics but the times."""
+    return {k: v for k, v in line.items() if isinstance(v, int | float) and k not in NOT_COMPARED}
 
 
 def main() -> None:

@@ -23,6 +23,7 @@ from elmo.ops import cpu_bfloat16
 from elmo.ops.cpu_kernels import kernels_run
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights import packaged
+from elmo.weights.formats import read_model
 from elmo.weights.loaded import LoadedModel
 
 SENTENCES = [
@@ -47,6 +48,16 @@ def test_each_token_has_its_row(embedder: Embedder, layers: object, shape: tuple
     assert [v.shape[-2] for v in vectors] == [7, 6, 0, 5, 1]
     assert vectors[0].shape == shape
     assert vectors[0].dtype == np.float32
+
+
+def test_an_embedder_of_another_precision_leaves_the_model_as_it_is(model_directory: Path) -> None:
+    model = read_model(model_directory)
+    single = Embedder(model, device="cpu")
+    before = single.encode(SENTENCES)
+    assert Embedder(model, device="cpu", dtype="float64").precision == "float64"
+    assert {(p.dtype, p.requires_grad) for p in model.bilm.parameters()} == {(torch.float32, True)}
+    for embedder in (single, Embedder(model, device="cpu")):
+        assert all(np.array_equal(a, b) for a, b in zip(embedder.encode(SENTENCES), before, strict=True))
 
 
 def test_choices_of_layers_agree_with_each_other(embedder: Embedder) -> None:

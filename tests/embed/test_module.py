@@ -52,6 +52,16 @@ def test_several_mixes_come_from_one_run_and_differ_when_their_weights_do(model_
     assert not torch.allclose(first, second)
 
 
+def test_a_module_has_a_bilm_of_its_own(model_directory: Path) -> None:
+    model = read_model(model_directory)
+    module = Elmo(model, train_bilm=True).double()
+    with torch.no_grad():
+        next(module.bilm.parameters()).zero_()
+    assert {p.dtype for p in model.bilm.parameters()} == {torch.float32}
+    assert next(model.bilm.parameters()).any()
+    assert module.model.bilm is module.bilm  # so that `save_pretrained` writes what was trained
+
+
 def test_gradients_reach_the_mix_only(model_directory: Path) -> None:
     elmo = make(model_directory, mixes=2)
     sum(r.square().sum() for r in elmo(SENTENCES).representations).backward()

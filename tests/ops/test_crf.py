@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 
 import pytest
 import torch
@@ -13,16 +14,18 @@ K = 3
 LENGTHS = [4, 1, 3, 2]
 
 
-def make(*, seed: int = 0, scale: float = 1.0, forbidden: bool = False) -> tuple[Tensor, Tensor, Chain]:
+def make(
+    *, seed: int = 0, scale: float = 1.0, forbidden: bool = False, steps: Sequence[int] = LENGTHS
+) -> tuple[Tensor, Tensor, Chain]:
     generator = torch.Generator().manual_seed(seed)
 
     def draw(*shape: int) -> Tensor:
         return scale * torch.randn(*shape, generator=generator, dtype=torch.float64)
 
-    emissions, chain = draw(len(LENGTHS), max(LENGTHS), K), Chain(draw(K, K), draw(K), draw(K))
+    emissions, chain = draw(len(steps), max(steps), K), Chain(draw(K, K), draw(K), draw(K))
     if forbidden:
         chain.transitions[0, 1] = chain.start[2] = -math.inf
-    return emissions, torch.tensor(LENGTHS), chain
+    return emissions, torch.tensor(steps), chain
 
 
 def all_paths(emissions: Tensor, length: int, chain: Chain) -> dict[tuple[int, ...], float]:
@@ -92,17 +95,30 @@ def test_padding_changes_neither_loss_nor_gradient() -> None:
         assert not noisy.grad[n, length:].any()
 
 
-def test_a_chain_that_is_very_sure_stays_finite() -> None:
-    emissions = torch.full((1, 6, K), -300.0)
-    emissions[:, ::2, 0] = emissions[:, 1::2, 1] = 300.0  # insists on 0 -> 1, which may not be
-    transitions = torch.zeros(K, K)
-    transitions[0, 1] = -10_000.0
+@pytest.mark.parametrize("forbidden", [-10_000.0, -math.inf])
+@pytest.mark.parametrize("nats", [50.0, 100.0, 150.0, 200.0, 300.0, 2_000.0])
+def test_a_chain_that_is_very_sure_of_what_may_not_be(nats: float, forbidden: float) -> None:
+    emissions, lengths, chain = make(seed=9, steps=[13, 6, 11, 1])
+    emissions[:2] = -nats
+    emissions[:2, ::2, 0] = emissions[:2, 1::2, 1] = nats  # two sequences insist on 0 -> 1
+    chain.transitions[0, 1] = forbidden
+    found = []
+    for partition in (crf_log_partition, crf_log_partition_reference):
+        leaves = [x.clone().requires_grad_() for x in (emissions, *chain)]
+        value = partition(leaves[0], lengths, Chain(*leaves[1:]))
+        value.sum().backward()
+        found.append([value.detach(), *(leaf.grad for leaf in leaves)])
+    for fast, slow in zip(*found, strict=True):
+        torch.testing.assert_close(fast, slow, rtol=1e-12, atol=1e-9)
+
+
+def test_no_path_at_all_leaves_numbers_finite() -> None:
+    emissions, lengths, chain = make(seed=9)
+    chain.transitions.fill_(-math.inf)
     emissions.requires_grad_()
-    loss = crf_loss(
-        emissions, torch.full((1, 6), 2), torch.tensor([6]), Chain(transitions, torch.zeros(K), torch.zeros(K))
-    )
-    loss.backward()
-    assert torch.isfinite(loss).all()
+    value = crf_log_partition(emissions, lengths, chain)
+    value.sum().backward()
+    assert torch.isfinite(value).all()
     assert torch.isfinite(emissions.grad).all()
 
 

@@ -87,7 +87,7 @@ def test_steps_are_listed_in_order(tmp_path):
 def test_the_newest_and_the_best_are_kept(tmp_path):
     for step, average in ((1, 30.0), (2, 10.0), (3, 20.0), (4, 40.0), (5, 50.0)):
         save(tmp_path, step, average=average)
-        remove_old(tmp_path, keep=2)
+        remove_old(tmp_path, keep=2, guard=GuardConfig())
     assert steps_in(tmp_path) == [2, 4, 5]
     assert best_checkpoint(list_checkpoints(tmp_path)).progress.step == 2
 
@@ -99,6 +99,21 @@ def test_a_divergence_goes_back_past_what_was_on_its_way_to_it(tmp_path):
     save(tmp_path, 3, guard=rising, average=90.0)
     assert last_good(tmp_path, GuardConfig(rise=2.0)).progress.step == 2
     assert steps_in(tmp_path) == [1, 2]
+
+
+def test_the_newest_calm_one_is_kept(tmp_path):
+    for step, bad in ((1, 0), (2, 0), (3, 1), (4, 2)):
+        save(tmp_path, step, guard=Guard(bad_in_row=bad))
+        remove_old(tmp_path, keep=1, guard=GuardConfig())
+    assert steps_in(tmp_path) == [2, 4]
+
+
+def test_the_best_makes_way_when_a_run_goes_back_before_it(tmp_path):
+    save(tmp_path, 2, average=20.0)
+    save(tmp_path, 4, average=10.0, guard=Guard(bad_in_row=1))
+    save(tmp_path, 6, average=15.0, guard=Guard(bad_in_row=2))
+    assert last_good(tmp_path, GuardConfig()).progress.step == 2
+    assert [c.path.name for c in list_checkpoints(tmp_path)] == ["step-00000002", "step-00000004-left-0"]
 
 
 @pytest.mark.parametrize("name", ["training.json", "training.safetensors", "model.safetensors"])
@@ -160,7 +175,7 @@ def test_an_interruption_at_any_stage_of_writing_leaves_a_checkpoint_to_load(tmp
             calls = interrupt_at(patch, stage)
             try:
                 save(run, 1 if same_step else 2, value=2.0)
-                remove_old(run, keep=1)
+                remove_old(run, keep=1, guard=GuardConfig())
             except Interrupted:
                 pass
         found = list_checkpoints(run)
@@ -172,7 +187,7 @@ def test_an_interruption_at_any_stage_of_writing_leaves_a_checkpoint_to_load(tmp
         if calls["made"] < stage:
             break
         save(run, 3)
-        remove_old(run, keep=1)
+        remove_old(run, keep=1, guard=GuardConfig())
         assert steps_in(run) == [3]
         assert [path.name for path in (run / "checkpoints").iterdir()] == ["step-00000003"]
     assert stage > 8

@@ -3,6 +3,7 @@
 import dataclasses
 
 import pytest
+import torch
 
 from elmo.errors import ConfigError
 from elmo.pretrain.adaptive import AdaptiveConfig
@@ -16,6 +17,7 @@ from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.softmaxfile import add_softmax
+from elmo.weights.tensors import content_sha256
 
 QUICK = {"batch": 4, "window": 10, "evaluate_every": 10, "dropout": 0.0}
 SOFTMAX = TrainConfig(**QUICK, steps=20, optimizer=AdamConfig(rate=0.02))
@@ -62,9 +64,14 @@ def test_a_model_from_hdf5_alone_gets_a_softmax_and_improves(general, domain, tm
 
 def test_a_model_with_the_same_vocabulary_goes_on_at_once(general, toy_store, tmp_path):
     model = read_model(general)
+    weights, softmax = model.sha256, model.softmax.weight.clone()
     result = tune(model, toy_store, tmp_path / "run")
     assert not (tmp_path / "run" / "softmax").exists()
     assert result.after.average < result.before.average
+    # The model that was given is as it was.
+    assert content_sha256(model.bilm.state_dict()) == weights
+    assert torch.equal(model.softmax.weight, softmax)
+    assert all(p.requires_grad for p in model.bilm.parameters())
 
 
 def test_words_that_both_vocabularies_have_keep_their_vectors(general):
@@ -73,6 +80,7 @@ def test_words_that_both_vocabularies_have_keep_their_vectors(general):
     head = new_softmax(model, vocabulary, seed=1)
     assert head.weight[4].tolist() == model.softmax.weight[5].tolist()
     assert head.weight[2].tolist() == model.softmax.weight[2].tolist()
+    assert head.bias[[3, 4]].tolist() == [model.softmax.bias.min().item(), model.softmax.bias[5].item()]
     assert head.bias[4].item() == model.softmax.bias[5].item()
     assert head.weight[3].abs().sum() > 0
 

@@ -209,6 +209,21 @@ def test_a_run_that_diverges_again_and_again_gives_up_with_advice(toy_store, tmp
     assert [checkpoint.progress.step for checkpoint in list_checkpoints(tmp_path)] == [0, 4]
 
 
+def test_a_divergence_right_after_a_checkpoint_with_a_bad_step(toy_store, tmp_path, monkeypatch):
+    options = {"guard": GuardConfig(bad_steps=2), "keep": 1, "evaluate_every": 2, "checkpoint_every": 2}
+    spoil(monkeypatch, calls=[3, 4])  # the checkpoint of step 4 has seen one bad step, the next step makes it two
+    came_by = iter([None, crash])  # the second time after the roll-back
+    with monkeypatch.context() as patch:
+        do_before(patch, 3, lambda: (next(came_by) or int)())
+        with pytest.raises(Crash):
+            train(toy_store, tmp_path, **options)
+    newest = list_checkpoints(tmp_path)[-1].progress
+    assert (newest.step, newest.rollbacks, newest.rate_factor) == (2, 1, 0.5)
+    result = train(toy_store, tmp_path, resume=True, **options)
+    newest = list_checkpoints(tmp_path)[-1].progress
+    assert (result.status, newest.step, newest.rollbacks, newest.rate_factor) == ("finished", 8, 1, 0.5)
+
+
 def test_a_worse_model_never_takes_the_place_of_the_best(toy_store, tmp_path, monkeypatch):
     worsen(monkeypatch)
     result = train(toy_store, tmp_path, evaluate_every=2, keep=1)

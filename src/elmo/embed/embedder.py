@@ -20,6 +20,7 @@ from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import BiLSTM, State
+from elmo.model.frozen import frozen_copy
 from elmo.model.packed import PackedBiLM, can_pack
 from elmo.ops.cpu_bfloat16 import cpu_runs_bfloat16
 from elmo.ops.device import choose_device
@@ -88,7 +89,7 @@ class Embedder:
         self.state = state
         self.num_threads = num_threads
         self.model = model
-        self.bilm = model.bilm.to(self.device, self.dtype).eval().requires_grad_(False)
+        self.bilm = frozen_copy(model.bilm).to(self.device, self.dtype)
         self._runner = self._prepare(int8=dtype == "int8", packed=packed)
         self._reference = reference
         with torch.inference_mode():

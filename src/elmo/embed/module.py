@@ -3,6 +3,8 @@
 N sentences, T tokens, C characters in a row, D size of a vector, L layers that are mixed.
 """
 
+import copy
+import dataclasses
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -17,6 +19,7 @@ from elmo.embed.contextualize import contextualize
 from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError, InputError
 from elmo.model.bilm import BiLM
+from elmo.model.frozen import frozen_copy
 from elmo.model.mix import LayerNorm, ScalarMix
 from elmo.model.packed import PackedBiLM, can_pack
 from elmo.text.writing import write_file
@@ -80,8 +83,10 @@ class Elmo(nn.Module):
             "state": state,
             "save_bilm": save_bilm,
         }
-        self.model = model
-        self.bilm = model.bilm.float().requires_grad_(train_bilm)
+        # Its own: a module is moved, cast and trained in place, and the caller's biLM stays as it is.
+        bilm = copy.deepcopy(model.bilm).requires_grad_(True) if train_bilm else frozen_copy(model.bilm)
+        self.bilm = bilm.float()
+        self.model = dataclasses.replace(model, bilm=self.bilm)
         self.layer_count = self.bilm.config.layer_count if mixed_layers == "all" else 1
         self.mixes = nn.ModuleList(ScalarMix(self.layer_count, layer_norm=layer_norm) for _ in range(mixes))
         self.dropout = nn.Dropout(dropout)

@@ -12,6 +12,8 @@ from torch import Tensor
 
 SCALE_EVERY = 4  # steps; float64 has room for that many, and on a GPU every operation of a step counts
 TINY = 1e-300  # the least a float64 sum is taken for, so that its logarithm stays finite
+LOST = 1e-200  # below this, what has become zero on the way may count
+LEAST = -1e6  # stands for -inf where logarithms are added, whose gradient would be NaN
 
 
 class Chain(NamedTuple):
@@ -49,9 +51,19 @@ def crf_log_partition_reference(emissions: Tensor, lengths: Tensor, chain: Chain
 
 
 def crf_log_partition(emissions: Tensor, lengths: Tensor, chain: Chain) -> Tensor:
-    """The same as the reference, with the forward and the backward recursion in one loop and no tape: [N]."""
-    result: Tensor = _LogPartition.apply(emissions, lengths, *chain)  # type: ignore[no-untyped-call]
-    return result
+    """The same as the reference, with the forward and the backward recursion in one loop and no tape: [N].
+
+    Where emissions of hundreds of nats go against what the transitions allow, all that is left may be too small for
+    float64; such sequences (trained taggers have none) take the reference.
+    """
+    result: Tensor
+    result, sound = _LogPartition.apply(emissions, lengths, *chain)  # type: ignore[no-untyped-call]
+    if sound.all():
+        return result
+    rare = ~sound
+    weights = Chain(*(x.double().clamp_min(LEAST) for x in chain))
+    exact = crf_log_partition_reference(emissions[rare].double(), lengths[rare], weights)
+    return result.masked_scatter(rare, exact.to(result.dtype))
 
 
 class _LogPartition(torch.autograd.Function):
@@ -64,7 +76,7 @@ class _LogPartition(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any, emissions: Tensor, lengths: Tensor, transitions: Tensor, start: Tensor, end: Tensor
-    ) -> Tensor:
+    ) -> tuple[Tensor, Tensor]:
         N, T, K = emissions.shape
         dtype = emissions.dtype
         alive = _alive(lengths, T)  # [N, T]
@@ -94,19 +106,22 @@ class _LogPartition(torch.autograd.Function):
         follows = torch.where(is_last, ends[1], follows)
         joint = forward_messages * follows  # [N, T, K]
         total = joint.sum(2, keepdim=True)  # [N, T, 1]
-        marginals = (joint / total.clamp_min(TINY)).masked_fill(~alive[:, :, None], 0.0)
+        marginals = (joint / total.clamp_min(LOST)).masked_fill(~alive[:, :, None], 0.0)
         ctx.save_for_backward(marginals, forward_messages, backward_messages, total, between, lengths)
         ctx.dtypes = (dtype, transitions.dtype, start.dtype, end.dtype)
         last = (lengths - 1)[:, None]
         scale = (sums[:, 0, :, 0].T.log() + top).masked_fill(~alive, 0.0).sum(1)  # [N]
-        return (scale + total[:, :, 0].gather(1, last)[:, 0].clamp_min(TINY).log()).to(dtype)
+        # Both messages at a step are shares of one; what they have in common tells whether anything was lost.
+        sound = ((total[:, :, 0] >= LOST) | ~alive).all(1)  # [N]
+        ctx.mark_non_differentiable(sound)
+        return (scale + total[:, :, 0].gather(1, last)[:, 0].clamp_min(LOST).log()).to(dtype), sound
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         marginals, before, after, total, between, lengths = ctx.saved_tensors
         share = gradients[0].double()[:, None, None]  # [N, 1, 1]
         on_emissions = marginals * share
-        pairs = (before / total.clamp_min(TINY) * share)[:, :-1]
+        pairs = (before / total.clamp_min(LOST) * share)[:, :-1]
         pairs = pairs.masked_fill(~_alive(lengths - 1, pairs.shape[1])[:, :, None], 0.0)
         K = between.shape[0]
         on_transitions = between * (pairs.reshape(-1, K).T @ after[:, 1:].reshape(-1, K))

@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 FORMAT = 1
 FOLDER = "checkpoints"
 TRAINING_JSON, TRAINING_TENSORS = "training.json", "training.safetensors"
-NAME = re.compile(r"step-(\d{8,})")
+NAME = re.compile(r"step-\d{8,}(-left-\d+)?")  # "left": the best of what a roll-back has left behind
 TEMPORARY = re.compile(r"\.step-\d{8,}\.tmp-[0-9a-f]+")
 PREVIOUS = re.compile(r"\.(step-\d{8,})\.previous")
 
@@ -112,7 +112,10 @@ def read_checkpoint(path: Path) -> Checkpoint:
 
 
 def list_checkpoints(run: Path) -> list[Checkpoint]:
-    """The complete checkpoints of a run by rising step. A damaged one is left out, with a warning."""
+    """The complete checkpoints of a run, oldest first. A damaged one is left out, with a warning.
+
+    What was saved after a roll-back is newer than all before it, also at a lower step.
+    """
     folder = run / FOLDER
     if not folder.is_dir():
         return []
@@ -120,13 +123,13 @@ def list_checkpoints(run: Path) -> list[Checkpoint]:
         if set_aside := PREVIOUS.fullmatch(entry.name):
             recover(folder / set_aside[1])
     found = []
-    for path in sorted(folder.iterdir(), key=lambda p: (len(p.name), p.name)):
+    for path in folder.iterdir():
         if NAME.fullmatch(path.name):
             try:
                 found.append(read_checkpoint(path))
             except ElmoError as error:
                 logger.warning("%s; it is not used", error)
-    return found
+    return sorted(found, key=lambda c: (c.progress.rollbacks, c.progress.step))
 
 
 def best_checkpoint(checkpoints: list[Checkpoint]) -> Checkpoint | None:
@@ -135,26 +138,35 @@ def best_checkpoint(checkpoints: list[Checkpoint]) -> Checkpoint | None:
 
 
 def last_good(run: Path, guard: GuardConfig) -> Checkpoint | None:
-    """The newest checkpoint from before a divergence; newer ones are removed, unless they are the best."""
+    """The newest checkpoint from before a divergence; newer ones are removed, unless they are the best.
+
+    The best makes way by its name: the run will come to its step again.
+    """
     checkpoints = list_checkpoints(run)
-    best = best_checkpoint(checkpoints)
-    good = [c for c in checkpoints if c.progress.guard.is_calm(guard)]
-    if not good:
+    best, good = best_checkpoint(checkpoints), newest_calm(checkpoints, guard)
+    if good is None:
         return None
-    for checkpoint in checkpoints[checkpoints.index(good[-1]) + 1 :]:
-        if checkpoint is not best:
+    for checkpoint in checkpoints[checkpoints.index(good) + 1 :]:
+        if checkpoint is best:
+            checkpoint.path.rename(f"{checkpoint.path}-left-{checkpoint.progress.rollbacks}")
+        else:
             shutil.rmtree(checkpoint.path, ignore_errors=True)
-    return good[-1]
+    return good
 
 
-def remove_old(run: Path, *, keep: int) -> None:
-    """Keep the newest `keep` and the best; remove the others and what interrupted writing has left."""
+def newest_calm(checkpoints: list[Checkpoint], guard: GuardConfig) -> Checkpoint | None:
+    """The last one at which nothing was wrong: where a divergence goes back to."""
+    return next((c for c in reversed(checkpoints) if c.progress.guard.is_calm(guard)), None)
+
+
+def remove_old(run: Path, *, keep: int, guard: GuardConfig) -> None:
+    """Keep the newest `keep`, the best and the newest calm one; remove the others and what interrupted writing left."""
     checkpoints = list_checkpoints(run)
-    best = best_checkpoint(checkpoints)
+    kept = (best_checkpoint(checkpoints), newest_calm(checkpoints, guard))
     # First what was set aside for a replacement: it would come back when the checkpoint in its place is gone.
     for entry in (run / FOLDER).iterdir():
         if TEMPORARY.fullmatch(entry.name) or PREVIOUS.fullmatch(entry.name):
             shutil.rmtree(entry, ignore_errors=True)
     for checkpoint in checkpoints[:-keep]:
-        if checkpoint is not best:
+        if not any(checkpoint is one for one in kept):
             shutil.rmtree(checkpoint.path, ignore_errors=True)

@@ -4,6 +4,7 @@ A model without a softmax over the domain's vocabulary (one from HDF5 has none) 
 it is; then all of it is trained, until held-out text no longer gains. Both stages are runs as `pretrain` makes them.
 """
 
+import copy
 import logging
 import os
 import time
@@ -13,6 +14,7 @@ from pathlib import Path
 import torch
 
 from elmo.errors import ConfigError
+from elmo.model.frozen import frozen_copy
 from elmo.model.wordtable import WordTableConfig
 from elmo.pretrain.adaptive import AdaptiveConfig
 from elmo.pretrain.config import TrainConfig
@@ -179,22 +181,21 @@ class _Stages:
         if isinstance(given.config.tokens, WordTableConfig):
             raise ConfigError(
                 f"{given.source or 'model'}: reads words of its own vocabulary, so the corpus must be built with it; "
-                "`elmo corpus build --vocab` takes a vocabulary"
+                "`elmo corpus build --vocabulary` takes a vocabulary"
             )
         finished = self.out / SOFTMAX_RUN / "model"
         if not (self.resume and is_native(finished)):
             head = new_softmax(given, vocabulary, seed=config.seed)
-            given.bilm.requires_grad_(False)
-            result = self._pretrain(LanguageModel(given.bilm, head), config, SOFTMAX_RUN)
+            result = self._pretrain(LanguageModel(frozen_copy(given.bilm), head), config, SOFTMAX_RUN)
             if not result.done:
                 return result
         return read_model(finished)
 
     def train(self, started: LoadedModel, config: TrainConfig) -> Result:
-        """The second stage: everything is trained."""
+        """The second stage: everything is trained, in a copy: the caller's model may be used again."""
         assert started.softmax is not None
-        made = LanguageModel(started.bilm, softmax_head(started.softmax)).requires_grad_(True).train()
-        return self._pretrain(made, config, TRAINING_RUN)
+        made = copy.deepcopy(LanguageModel(started.bilm, softmax_head(started.softmax)))
+        return self._pretrain(made.requires_grad_(True).train(), config, TRAINING_RUN)
 
     def _pretrain(self, made: LanguageModel, config: TrainConfig, name: str) -> Result:
         return pretrain(
@@ -221,7 +222,7 @@ def new_softmax(model: LoadedModel, vocabulary: Vocabulary, *, seed: int) -> Sof
     ours = torch.tensor([new for new, _ in shared])
     theirs = torch.from_numpy(model.vocabulary.ids_of(word for _, word in shared))
     old: Softmax = model.softmax
-    # A word that is new was <UNK> to the old softmax: its bias is the best first guess there is.
+    # A word that is new was too rare for the old softmax: the bias of its rarest word is the best first guess there is.
     head.bias.fill_(float(old.bias.min()))
     head.weight[ours], head.bias[ours] = old.weight[theirs].float(), old.bias[theirs].float()
     return head

@@ -7,6 +7,7 @@ from torch import nn
 
 from elmo.errors import WeightsError
 from elmo.model.bilm import BiLM
+from elmo.model.frozen import frozen_copy
 from elmo.pretrain.adaptive import read_adaptive
 from elmo.pretrain.head import Head, SoftmaxHead
 from elmo.weights.loaded import LoadedModel, Softmax
@@ -30,7 +31,7 @@ def language_model(loaded: LoadedModel, *, device: torch.device | None = None) -
             f"{loaded.source or 'model'}: has no {missing}, so it cannot give probabilities to words; give a softmax "
             "file (--softmax), or build one from text with `elmo finetune MODEL TEXT -o OUT --softmax-only`"
         )
-    return LanguageModel(loaded.bilm, head).to(device).eval().requires_grad_(False)
+    return frozen_copy(LanguageModel(loaded.bilm, head)).to(device)
 
 
 def output_layer(loaded: LoadedModel) -> Head | None:

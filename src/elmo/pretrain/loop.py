@@ -243,7 +243,7 @@ class _Loop:
                 card=self._card({}),
                 files=self.trainer.model_files(),
             )
-            remove_old(self.run, keep=self.config.keep)
+            remove_old(self.run, keep=self.config.keep, guard=self.config.guard)
         self.last_saved = time.monotonic()
         self.saving_seconds = self.last_saved - began
 
@@ -255,7 +255,11 @@ class _Loop:
                 f"to an earlier checkpoint; lower optimizer.rate (it was {self.plan.rate:g})"
             )
         saved = self.world.say(last_good(self.run, guard) if self.world.is_first else None)
-        assert saved is not None  # the first checkpoint is of step 0
+        if saved is None:  # the first one is, and the newest such is never removed; but files can be lost
+            raise ElmoError(
+                f"{self.run}: the training diverged at step {progress.step}, and no whole checkpoint from before that "
+                f"is left; start again with a lower optimizer.rate (it was {self.plan.rate:g})"
+            )
         self.trainer.load(saved if self.world.is_first else None)
         logger.warning(
             "the training diverged by step %d; back to step %d with the rate times %g",

@@ -3,8 +3,6 @@
 N texts, T tokens, W distinct words, D sizes.
 """
 
-import copy
-import dataclasses
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -113,8 +111,6 @@ class TaskEmbedding(nn.Module):
 
 def make_elmo(model: LoadedModel, config: ElmoConfig) -> Elmo:
     """The module behind the options. A frozen biLM is not saved with the task model, which names it by its hash."""
-    if config.train_bilm:  # the caller's stays as it is
-        model = dataclasses.replace(model, bilm=copy.deepcopy(model.bilm))
     return Elmo(
         model,
         mixes=config.mixes,

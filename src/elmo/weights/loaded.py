@@ -34,7 +34,7 @@ class Softmax(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LoadedModel:
-    """A biLM with all that is needed to feed it. A value; only `settle` and training change what `bilm` holds."""
+    """A biLM with all that is needed to feed it. A value; only `settle` changes what `bilm` holds."""
 
     bilm: BiLM
     tokenizer: Tokenizer
