@@ -21,7 +21,10 @@ from benchmarks.english.sources import SOURCES
 from benchmarks.english.word2vec import read_vectors
 from benchmarks.senses.measure import measure
 from elmo.pretrain.curves import draw_curves
-from elmo.weights.native import WEIGHTS
+from elmo.pretrain.progress import corpus_identity
+from elmo.text.writing import write_file
+from elmo.weights.atomic import atomic_directory
+from elmo.weights.native import WEIGHTS, is_native
 from elmo.weights.plainfiles import file_sha256
 from elmo.weights.verify import verify
 
@@ -80,16 +83,16 @@ def perplexity_rows(figures: dict[str, Any]) -> list[str]:
     ]
 
 
-def reference_rows(figures: dict[str, Any]) -> list[str]:
-    """The n-gram model and ours on the same held-out symbols."""
+def reference_rows(figures: dict[str, Any], corpus: str) -> list[str]:
+    """The n-gram model and ours, of the same training text and on the same held-out symbols."""
     ours = figures["perplexity"]["english_heldout.txt"]["carry"]
     rows = [f"| this model, state carried | {ours['forward']:.2f} | {ours['backward']:.2f} | {ours['average']:.2f} |"]
     if "n-gram" in figures:
         other = figures["n-gram"]
-        if other["symbols"] != ours["symbols"] or other["vocabulary"] != figures["model"]["vocabulary"]:
+        if other["symbols"] != ours["symbols"] or other["corpus"] != corpus:
             raise SystemExit(
-                f"the n-gram model was measured on {other['symbols']:,} symbols with {other['vocabulary']:,} words, "
-                f"ours on {ours['symbols']:,} with {figures['model']['vocabulary']:,}; they cannot be compared"
+                f"the n-gram model is of the corpus {other['corpus'][:12]}, measured on {other['symbols']:,} symbols, "
+                f"ours of {corpus[:12]}, on {ours['symbols']:,}; they cannot be compared"
             )
         rows.append(f"| {other['model']} | {other['forward']:.2f} | {other['backward']:.2f} | {other['average']:.2f} |")
         rows.append(f"| difference | | | {ours['average'] / other['average'] - 1:+.0%} |")
@@ -126,7 +129,7 @@ def make_card(figures: dict[str, Any], manifest: dict[str, Any], commands: str) 
         "sources": "\n".join(source_rows(texts)),
         "alike": share_alike(texts),
         "perplexities": "\n".join(perplexity_rows(figures)),
-        "references": "\n".join(reference_rows(figures)),
+        "references": "\n".join(reference_rows(figures, corpus_identity(manifest))),
         "shipped": figures["perplexity as shipped"]["carry"]["average"],
         "before": figures["perplexity"]["english_heldout.txt"]["carry"]["average"],
         "cosine_tokens": cosine["tokens"],
@@ -170,22 +173,22 @@ def main() -> None:
     if arguments.word2vec is not None:
         embedder, vectors = elmo.load(model, device="cpu"), read_vectors(arguments.word2vec)
         figures |= {"senses": measure(embedder, vectors), "neighbours": table(embedder, vectors)}
-    (arguments.work / "figures.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    write_file(arguments.work / "figures.json", (json.dumps(figures, indent=1) + "\n").encode())
     manifest = json.loads(arguments.corpus.read_text("utf-8"))
     commands = COMMANDS if arguments.commands is None else arguments.commands.read_text("utf-8")
     card = make_card(figures, manifest, commands)
-    shutil.rmtree(arguments.output, ignore_errors=True)
-    shutil.copytree(model, arguments.output)
-    (arguments.output / "README.md").write_text(card, encoding="utf-8")
     curves = draw_curves(arguments.work)
     if curves is None:
         raise SystemExit("matplotlib is missing, so there is no picture of the curves; install the extra `plots`")
-    shutil.copy(curves, arguments.output)
-    for path in arguments.output.iterdir():
-        path.chmod(0o644)
-    faults = [finding.what for finding in verify(arguments.output) if not finding.ok]
-    if faults:
-        raise SystemExit(f"{arguments.output}: {faults[0]}")
+    with atomic_directory(arguments.output, overwrite=True, replaceable=is_native) as folder:
+        shutil.copytree(model, folder, dirs_exist_ok=True)
+        (folder / "README.md").write_text(card, encoding="utf-8")
+        shutil.copy(curves, folder)
+        for path in folder.iterdir():
+            path.chmod(0o644)
+        faults = [finding.what for finding in verify(folder) if not finding.ok]
+        if faults:
+            raise SystemExit(f"{model}: {faults[0]}")
     size = sum(path.stat().st_size for path in arguments.output.iterdir())
     print(f"{arguments.output}: {size / 1e6:.1f} MB; the card is its README.md")
 

@@ -31,6 +31,7 @@ import elmo
 from benchmarks.english.neighbors import table
 from benchmarks.english.word2vec import read_vectors
 from benchmarks.senses.measure import measure
+from elmo.ops.device import choose_device
 from elmo.pretrain.metrics import FILE as METRICS
 from elmo.pretrain.metrics import read_metrics
 from elmo.pretrain.perplexity import Perplexity, text_perplexity
@@ -119,7 +120,7 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, help="of each text, at most: for trials")
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
-    began = time.perf_counter()
+    began, device = time.perf_counter(), choose_device(arguments.device)
     figures: dict[str, Any] = {"training": training(arguments.run)}
 
     whole = read_model(arguments.run / "model")
@@ -168,7 +169,7 @@ def main() -> None:
     figures["made with"] = {
         "elmo": elmo.__version__,
         "torch": torch.__version__,
-        "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU",
+        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type.upper(),
         "commit": commit(),
         "date": datetime.date.today().isoformat(),
         "seconds": time.perf_counter() - began,

@@ -11,8 +11,16 @@ import numpy as np
 
 from elmo.pretrain.corpus.layout import Split
 from elmo.pretrain.corpus.store import CorpusStore
+from elmo.pretrain.progress import corpus_identity
 
 BLOCK = 50_000  # sentences at once
+
+
+def folder_for(store: CorpusStore, work: Path) -> Path:
+    """A folder of this store alone, so that files of another text are never taken for its own."""
+    folder = work / corpus_identity(store.manifest)[:12]
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def id_lines(store: CorpusStore, split: Split, *, backward: bool = False) -> Iterator[str]:

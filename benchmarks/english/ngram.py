@@ -17,8 +17,9 @@ import subprocess
 import time
 from pathlib import Path
 
-from benchmarks.english.idtext import id_lines, write_ids
+from benchmarks.english.idtext import folder_for, id_lines, write_ids
 from elmo.pretrain.corpus.store import CorpusStore
+from elmo.pretrain.progress import corpus_identity
 
 
 def estimate(text: Path, model: Path, *, programs: Path, order: int, memory: str, small: bool) -> None:
@@ -59,11 +60,11 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="write the figures here, as JSON")
     arguments = parser.parse_args()
     store = CorpusStore.open(arguments.store)
-    arguments.work.mkdir(parents=True, exist_ok=True)
+    folder = folder_for(store, arguments.work)
     losses, began = [], time.perf_counter()
     for backward in (False, True):
         name = "backward" if backward else "forward"
-        text, model = arguments.work / f"{name}.txt", arguments.work / f"{name}.{arguments.order}.trie"
+        text, model = folder / f"{name}.txt", folder / f"{name}.{arguments.order}.trie"
         write_ids(store, "train", text, backward=backward)
         estimate(
             text,
@@ -80,6 +81,7 @@ def main() -> None:
         "forward": math.exp(losses[0]),
         "backward": math.exp(losses[1]),
         "average": math.exp(sum(losses) / 2),
+        "corpus": corpus_identity(store.manifest),
         "symbols": len(store.heldout_tokens),
         "vocabulary": len(store.vocabulary),
         "minutes": (time.perf_counter() - began) / 60,

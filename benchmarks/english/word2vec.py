@@ -13,15 +13,16 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.english.idtext import write_ids
+from benchmarks.english.idtext import folder_for, write_ids
 from elmo.pretrain.corpus.store import CorpusStore
+from elmo.tasks.wordvectors import read_word_vectors
 from elmo.text.vocabulary import BEGIN_SENTENCE_ID, END_SENTENCE_ID, UNKNOWN_ID
 
 
 def read_vectors(path: Path) -> dict[str, np.ndarray]:
     """The vector of each word."""
-    stored = np.load(path)
-    return dict(zip(stored["words"].tolist(), stored["vectors"], strict=True))
+    found = read_word_vectors(path)
+    return dict(zip(found.words, found.vectors, strict=True))
 
 
 def main() -> None:
@@ -38,8 +39,7 @@ def main() -> None:
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     store = CorpusStore.open(arguments.store)
-    arguments.work.mkdir(parents=True, exist_ok=True)
-    text = arguments.work / "forward.txt"
+    text = folder_for(store, arguments.work) / "forward.txt"
     write_ids(store, "train", text)
     began = time.perf_counter()
     model = Word2Vec(

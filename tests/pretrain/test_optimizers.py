@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from elmo.errors import ConfigError, ResumeError
+from elmo.errors import ConfigError
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.gradients import Gradients, clip_factor
 from elmo.pretrain.optimizers import AdagradConfig, AdamConfig, MuonConfig, make_optimizer
@@ -171,25 +171,12 @@ def test_loaded_state_goes_on_as_if_nothing_had_happened(config):
     run(straight, optimizer, 2)
     other = {name: nn.Parameter(p.detach().clone()) for name, p in straight.items()}
     resumed = make_optimizer(other, config)
-    resumed.load({name: tensor.clone() for name, tensor in optimizer.tensors().items()})
+    for name, tensor in resumed.tensors().items():
+        tensor.copy_(optimizer.tensors()[name])
     run(straight, optimizer, 2)
     run(other, resumed, 2)
     for name, p in straight.items():
         assert torch.equal(p, other[name])
-
-
-def test_a_state_of_another_optimizer_is_refused():
-    made = parameters()
-    with pytest.raises(ResumeError, match=r"accumulator\.matrix"):
-        make_optimizer(made, AdagradConfig()).load(make_optimizer(made, AdamConfig()).tensors())
-
-
-def test_a_state_of_another_shape_is_refused():
-    made = parameters()
-    optimizer = make_optimizer(made, AdagradConfig())
-    wrong = {**optimizer.tensors(), "accumulator.bias": torch.ones(5)}
-    with pytest.raises(ResumeError, match=r"\[5\], but the model wants \[4\]"):
-        optimizer.load(wrong)
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,32 @@ def test_a_folder_stays_within_its_bound(model: LoadedModel, tmp_path: Path) -> 
     assert sum(path.stat().st_size for path in kept) <= 3 * one + 3 * 128  # each file has a header
 
 
+def test_memory_stays_within_its_bound(model: LoadedModel, caplog: pytest.LogCaptureFixture) -> None:
+    one = 2 * 8 * 3 * 16  # bytes of the eight tokens
+    store = LayerStore(CacheConfig(memory=2 * one))
+    for n in range(4):
+        texts = [(*text, str(n)) for text in TEXTS[:2]]
+        TextTable(texts, table=None, elmo=Elmo(model), device=CPU, store=store)
+    assert sum(layers.bytes_in_memory for layers in store._held.values()) == 2 * one
+    assert "0.0 GB of memory may be used" in caplog.text
+
+
+def test_a_file_that_another_process_removed_is_made_again(
+    model: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, opened = layercache._open_map, []
+
+    def remove_first(path: Path) -> Any:
+        opened.append(path)
+        if len(opened) == 2:  # made, and gone before it is open
+            path.unlink()
+        return real(path)
+
+    monkeypatch.setattr(layercache, "_open_map", remove_first)
+    assert table(model, CacheConfig(folder=tmp_path)).batch(ROWS).layers is not None
+    assert len(opened) == 3
+
+
 def test_without_room_layers_are_computed_for_each_batch(model: LoadedModel, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         batch = table(model, CacheConfig(memory=0)).batch(ROWS)

@@ -2,8 +2,8 @@
 
 A journal is a folder beside the output: `job.json` says what the job is, `lock` keeps other processes off, and
 `00000000.part` and so on hold consecutive lines with their vectors (safetensors: flat vectors, lengths, and UTF-8
-texts). A part appears under its name only when it is complete. The output file is written from the parts at the end, so
-every format is equally safe.
+texts). A part appears under its name only when it is complete. The output file is filled from the parts while they are
+made and takes its name at the end, so every format is equally safe.
 """
 
 import hashlib

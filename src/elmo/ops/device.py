@@ -1,4 +1,4 @@
-"""Which device to compute on."""
+"""Which device to compute on, and in which precision."""
 
 import torch
 
@@ -16,3 +16,12 @@ def choose_device(device: str | torch.device | None) -> torch.device:
     if chosen.type == "cuda" and not torch.cuda.is_available():
         raise ConfigError(f"device is {str(device)!r}, but this machine or this torch has no CUDA; use 'cpu'")
     return chosen
+
+
+def uses_bf16(precision: str, device: torch.device, *, option: str) -> bool:
+    """Whether a training step computes in bf16 (its weights stay fp32): "fp32", "bf16", or "auto" where it can."""
+    if precision == "bf16" and device.type != "cuda":
+        raise ConfigError(f"{option} is 'bf16', which wants CUDA, but the device is {device.type!r}; use 'fp32'")
+    if precision == "auto":
+        return device.type == "cuda" and torch.cuda.is_bf16_supported()
+    return precision == "bf16"

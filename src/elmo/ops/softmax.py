@@ -60,11 +60,6 @@ def draw_log_uniform(count: int, vocabulary: int, *, generator: torch.Generator)
     return Samples(ids, race_threshold(count, vocabulary), vocabulary)
 
 
-def every_class(vocabulary: int, *, device: torch.device | str = "cpu") -> Samples:
-    """All classes as samples: the sampled loss is then the full one."""
-    return Samples(torch.arange(vocabulary, device=device), math.inf, vocabulary)
-
-
 def sampled_softmax_loss(hidden: Tensor, targets: Tensor, weight: Tensor, bias: Tensor, samples: Samples) -> Tensor:
     """The softmax over each position's target and the shared samples: losses [M]. A training loss, no perplexity.
 

@@ -1,7 +1,8 @@
 """Several processes that train one model together: who this process is, and the few things they say to each other.
 
 Started by `torchrun`; a process by itself is a world of one. Each process reads its own rows of the batch, and
-gradients are averaged, so the number of processes changes nothing but the time. The first one keeps all files.
+gradients are averaged, so the number of processes changes nothing but the time and the masks that dropout draws. The
+first one keeps all files.
 """
 
 import contextlib

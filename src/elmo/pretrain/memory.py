@@ -1,14 +1,18 @@
 """An estimate of the memory that a training needs, by part, before it starts.
 
-Parameters, gradients and optimizer are exact. Activations follow from what the backward pass keeps, with the number of
-distinct words in a step taken from measured text; the whole is meant to be right within a factor of 1.5 on a CPU. On a
-GPU the kernels keep less (logits once, in bf16; gates in bf16), so there it is an upper bound.
+Parameters and gradients are exact; the optimizer is counted as Adam's, the largest. Activations follow from what the
+backward pass keeps, with the number of distinct words in a step taken from measured text; the whole is meant to be
+right within a factor of 1.5 on a CPU. On a GPU the kernels keep less (logits once, in bf16; gates in bf16), so there it
+is an upper bound.
 """
 
+import contextlib
 import itertools
 import math
 import os
+import re
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 
@@ -75,9 +79,13 @@ def distinct_words(positions: int, types: int) -> int:
 
 
 def free_memory(device: torch.device) -> int | None:
-    """Bytes that are free on a GPU, or that the machine has; None where the system does not say."""
+    """Bytes that can be had on a GPU or in the machine (all it has, if only that is known); None where nothing is."""
     if device.type == "cuda":
         return int(torch.cuda.mem_get_info(device)[0])
+    with contextlib.suppress(OSError, AttributeError):
+        available = re.search(r"^MemAvailable:\s*(\d+) kB", Path("/proc/meminfo").read_text("ascii"), re.MULTILINE)
+        if available is not None:
+            return 1024 * int(available[1])
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):

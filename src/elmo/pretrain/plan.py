@@ -55,7 +55,10 @@ def choose_rate(cells: int) -> float:
 
 
 def choose_batch(symbols: int, *, window: int, world: int = 1) -> int:
-    """A power of two times the processes that gives an epoch some thousand steps, 1 to 512 rows."""
+    """A power of two times the processes that gives an epoch some thousand steps, up to 512 rows.
+
+    A text that does not fill four rows of a process gets as many as it fills.
+    """
     wanted = min(MOST_ROWS, symbols / (window * STEPS_OF_AN_EPOCH)) / world
     rows = 2 ** int(math.log2(wanted)) if wanted >= 1 else 1
     return int(min(max(rows, 4), max(1, symbols // window // world))) * world

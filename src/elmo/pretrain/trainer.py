@@ -12,6 +12,7 @@ from elmo.errors import ConfigError, ResumeError
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import State
 from elmo.model.wordtable import WordTableConfig
+from elmo.ops.device import uses_bf16
 from elmo.ops.softmax import draw_log_uniform
 from elmo.pretrain.adaptive import FILE as ADAPTIVE_FILE
 from elmo.pretrain.adaptive import AdaptiveHead, read_adaptive, write_adaptive
@@ -60,7 +61,8 @@ class Trainer:
         self.table = table.to(device)
         trained = {name: p for name, p in model.named_parameters() if p.requires_grad}
         self.gradients = Gradients(trained.values())
-        self.optimizer = make_optimizer(trained, config.optimizer, bf16=uses_bf16(config, device))
+        bf16 = uses_bf16(config.precision, device, option="precision")
+        self.optimizer = make_optimizer(trained, config.optimizer, bf16=bf16)
         self.rows = rows_of_rank(plan.batch, rank=world.rank, world=world.size)
         self.streams = Streams(
             store.train_tokens,
@@ -78,7 +80,7 @@ class Trainer:
             clip=config.clip,
             loss_scale=float(config.window) if config.loss_sum == "window" else 1.0,
             accumulate=config.accumulate,
-            bf16=uses_bf16(config, device),
+            bf16=bf16,
         )
         self.source = make_source(self.streams, self.rows, device)
         self.generators = Generators.on(device)
@@ -240,12 +242,3 @@ def new_model(config: TrainConfig, *, vocabulary: int) -> LanguageModel:
     bilm.initialize(generator)
     head.initialize(generator)
     return LanguageModel(bilm, head)
-
-
-def uses_bf16(config: TrainConfig, device: torch.device) -> bool:
-    """Whether the step computes in bf16 (its weights stay fp32)."""
-    if config.precision == "bf16" and device.type != "cuda":
-        raise ConfigError(f"precision is 'bf16', which wants CUDA, but the device is {device.type!r}; use 'fp32'")
-    if config.precision == "auto":
-        return device.type == "cuda" and torch.cuda.is_bf16_supported()
-    return config.precision == "bf16"

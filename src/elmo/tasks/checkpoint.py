@@ -25,7 +25,6 @@ class Progress:
     step_in_epoch: int = 0
     loss: float = 0.0  # sum over the steps of the epoch begun
     seconds: float = 0.0
-    finished: bool = False
     history: list[dict[str, Any]] = field(default_factory=list)  # one entry an epoch: loss, scores, seconds
     best_epoch: int | None = None  # counted from 1
 

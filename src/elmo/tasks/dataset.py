@@ -50,7 +50,8 @@ class Dataset:
         texts = tuple(self.table.batch(numbers[rows]) for numbers in self._numbers)
         if self._targets is None:
             return Batch(texts)
-        return Batch(texts, *self._targets.padded(rows))
+        targets, _ = self._targets.padded(rows)
+        return Batch(texts, targets)
 
 
 def autocast(device: torch.device, *, bf16: bool) -> torch.autocast:

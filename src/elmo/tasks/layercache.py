@@ -24,6 +24,7 @@ from elmo.errors import ConfigError
 from elmo.pretrain.memory import free_memory
 from elmo.tasks.examples import Text
 from elmo.tasks.ragged import Integers, Ragged
+from elmo.text.bounded import remove_oldest
 from elmo.text.locking import locked
 
 logger = logging.getLogger(__name__)
@@ -43,7 +44,7 @@ Map = npt.NDArray[np.float16]
 
 @dataclass(frozen=True, kw_only=True)
 class CacheConfig:
-    """Where layers are kept. Without a `folder` only in memory, up to `memory` bytes (half of what is free).
+    """Where layers are kept. Without a `folder` only in memory, up to `memory` bytes a device (half of what is free).
 
     A folder keeps them for later runs with the same biLM and texts, up to `disk` bytes; the files used longest ago go.
     """
@@ -62,6 +63,11 @@ class CachedLayers:
 
     def __init__(self, layers: Tensor | Map, device: torch.device) -> None:
         self._layers, self._device = layers, device
+
+    @property
+    def bytes_in_memory(self) -> int:
+        """What they take of the device's memory."""
+        return self._layers.nbytes if isinstance(self._layers, Tensor) else 0
 
     def gather(self, places: Tensor) -> Tensor:
         """The layers at some positions [N, T], as `Elmo.mix` takes them: [L, N, T, D]."""
@@ -83,23 +89,27 @@ class LayerStore:
         """The layers of all texts; None, with a warning, where there is no room: then each batch computes its own."""
         name = _name(elmo, texts)
         if (name, elmo.device) not in self._held:
-            found = _find_layers(elmo, texts, ragged, self.config, name)
+            found = _find_layers(elmo, texts, ragged, self.config, name, room=self._room(elmo.device))
             if found is None:
                 return None
             self._held[name, elmo.device] = found
         return self._held[name, elmo.device]
 
+    def _room(self, device: torch.device) -> int:
+        """Bytes of a device's memory that may still be used."""
+        if self.config.memory is not None:
+            held = sum(layers.bytes_in_memory for (_, place), layers in self._held.items() if place == device)
+            return self.config.memory - held
+        free = free_memory(device)
+        return MEMORY_IF_UNKNOWN if free is None else int(SHARE_OF_FREE_MEMORY * free)
+
 
 def _find_layers(
-    elmo: Elmo, texts: Sequence[Text], ragged: Ragged, config: CacheConfig, name: str
+    elmo: Elmo, texts: Sequence[Text], ragged: Ragged, config: CacheConfig, name: str, *, room: int
 ) -> CachedLayers | None:
     device = elmo.device
     tokens, L, D = int(ragged.lengths.sum()), elmo.layer_count, elmo.dim
     needed = BYTES * tokens * L * D
-    room = config.memory
-    if room is None:
-        free = free_memory(device)
-        room = MEMORY_IF_UNKNOWN if free is None else int(SHARE_OF_FREE_MEMORY * free)
     if config.folder is not None and needed <= config.disk:
         path = config.folder / f"{name}{SUFFIX}"
         layers = _from_folder(elmo, texts, ragged, path, (tokens, L, D), most_bytes=config.disk)
@@ -121,7 +131,7 @@ def _find_layers(
         "epoch, which is slow: name a cache folder (--cache) on a disk with that much room",
         tokens,
         needed / 1e9,
-        room / 1e9,
+        max(room, 0) / 1e9,
         limit,
     )
     return None
@@ -140,8 +150,11 @@ def _from_folder(
 ) -> Map:
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path.with_suffix(".lock"), busy=lambda: logger.info("%s: another process computes it; waiting", path)):
-        if not path.is_file():
-            _make_room(path.parent, most_bytes - BYTES * shape[0] * shape[1] * shape[2])
+        found = _open_map(path)
+        while found is None:  # until it is open, another process may remove it to make room for its own
+            room = most_bytes - BYTES * shape[0] * shape[1] * shape[2]
+            for removed in remove_oldest(path.parent.glob(f"*{SUFFIX}"), most_bytes=room):
+                logger.info("%s: removed to make room", removed)
             temporary = path.with_name(f".{path.name}.tmp")
             layers: Any = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float16, shape=shape)
             for places, rows in layer_batches(elmo, texts, ragged):
@@ -149,23 +162,19 @@ def _from_folder(
             layers.flush()
             del layers
             os.replace(temporary, path)
-    os.utime(path)  # used now: the last to be removed
-    found: Map = np.load(path, mmap_mode="r")
+            found = _open_map(path)
     if found.shape != shape or found.dtype != np.float16:
         raise ConfigError(f"{path}: holds {found.dtype} {list(found.shape)}, but float16 {list(shape)}; remove it")
     return found
 
 
-def _make_room(folder: Path, most_bytes: int) -> None:
-    """Remove the files used longest ago until the folder holds at most so many bytes."""
-    files = sorted(folder.glob(f"*{SUFFIX}"), key=lambda path: path.stat().st_mtime)
-    held = sum(path.stat().st_size for path in files)
-    for path in files:
-        if held <= most_bytes:
-            return
-        held -= path.stat().st_size
-        logger.info("%s: removed to make room", path)
-        path.unlink(missing_ok=True)
+def _open_map(path: Path) -> Map | None:
+    try:
+        os.utime(path)  # used now: the last to be removed
+        found: Map = np.load(path, mmap_mode="r")
+    except FileNotFoundError:
+        return None
+    return found
 
 
 def layer_batches(elmo: Elmo, texts: Sequence[Text], ragged: Ragged) -> Iterator[tuple[Tensor, Tensor]]:

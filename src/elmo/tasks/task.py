@@ -17,11 +17,10 @@ Scores = dict[str, float]  # in per cent
 
 @dataclass(frozen=True)
 class Batch:
-    """Some examples: for each of their texts a batch, and what is to be learned [N, M] with its mask."""
+    """Some examples: for each of their texts a batch, and what is to be learned [N, M], zero past its end."""
 
     texts: tuple[TextBatch, ...]
     targets: Tensor | None = None
-    target_mask: Tensor | None = None
 
 
 class TaskModel(nn.Module, ABC):

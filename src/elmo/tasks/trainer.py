@@ -18,7 +18,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from elmo.errors import ConfigError, ElmoError, InputError, ResumeError
-from elmo.ops.device import choose_device
+from elmo.ops.device import choose_device, uses_bf16
 from elmo.pretrain.metrics import Metrics
 from elmo.pretrain.randomness import seed_for
 from elmo.pretrain.stopping import StopRequest
@@ -161,7 +161,7 @@ class _Trainer:
         self.trained = TrainedTask(name=name, recipe=recipe, labels=labels, model=self.model, bilm=reference)
         self.data = Dataset(task, examples, model.embedding, labels=labels, store=store)
         self.dev = Dataset(task, dev, model.embedding, store=store)
-        self.bf16 = _uses_bf16(config, device)
+        self.bf16 = uses_bf16(config.precision, device, option="train.precision")
         self.learning = {n: p for n, p in self.model.named_parameters() if p.requires_grad}
         self.optimizer = torch.optim.Adam(
             self.learning.values(), lr=config.rate, weight_decay=config.weight_decay, fused=device.type == "cuda"
@@ -368,11 +368,3 @@ def _identity(
             digest.update(repr((example.texts, example.answer)).encode("utf-8", "backslashreplace"))
     digest.update((vectors.sha256() if vectors else "").encode() + (bilm.sha256 if bilm else "").encode())
     return digest.hexdigest()
-
-
-def _uses_bf16(config: TrainConfig, device: torch.device) -> bool:
-    if config.precision == "bf16" and device.type != "cuda":
-        raise ConfigError(f"train.precision is 'bf16', which wants CUDA, but the device is {device.type!r}; use 'fp32'")
-    if config.precision == "auto":
-        return device.type == "cuda" and torch.cuda.is_bf16_supported()
-    return config.precision == "bf16"

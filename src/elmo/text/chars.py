@@ -6,7 +6,7 @@ UTF-8 bytes between a begin-word and an end-word mark, padded to the right. Id 0
 W words, C characters in a row (50), K = C - 2 bytes that fit (48).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,6 @@ import numpy.typing as npt
 CHARACTERS_IN_ROW = 50
 CHARACTER_COUNT = 262  # ids 0..261: padding, 256 bytes, five marks
 
-NO_TOKEN = 0
 FIRST_BYTE = 1  # byte b has id b + 1
 BEGIN_SENTENCE = 257
 END_SENTENCE = 258
@@ -62,13 +61,3 @@ def boundary_rows(*, characters: int = CHARACTERS_IN_ROW) -> CharacterRows:
     rows[:, 1] = (BEGIN_SENTENCE, END_SENTENCE)
     rows[:, 2] = END_WORD
     return rows
-
-
-def unspell(row: Iterable[int]) -> str:
-    """The token that a row stands for (`<S>` and `</S>` for the boundaries, '' for a position without a token)."""
-    ids = [int(i) for i in row]
-    if BEGIN_SENTENCE in ids:
-        return "<S>"
-    if END_SENTENCE in ids:
-        return "</S>"
-    return bytes(i - FIRST_BYTE for i in ids if FIRST_BYTE <= i < BEGIN_SENTENCE).decode("utf-8", "replace")

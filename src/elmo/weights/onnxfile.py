@@ -6,7 +6,6 @@ behind each sentence. N and T are free. Every sentence starts from the settled s
 kept between runs. Sizes as in `model.bilm`.
 """
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from elmo.errors import MissingExtraError, WeightsError
 from elmo.model.bilstm import BiLSTM, LSTMLayer
 from elmo.model.charcnn import CharCNN, Highway
 from elmo.ops.lstmp_reference import FORGET_BIAS
-from elmo.text.writing import errors_naming
+from elmo.text.writing import errors_naming, write_file
 from elmo.weights.loaded import LoadedModel
 
 OPSET = 17
@@ -44,15 +43,7 @@ def write_onnx(model: LoadedModel, path: Path, *, overwrite: bool = False) -> No
     _fill(graph, model, tokens, lstm)
     made = graph.finish(tokens.config.characters)
     with errors_naming(path):
-        temporary = path.with_name(f".{path.name}.tmp")
-        try:
-            with open(temporary, "wb") as file:
-                file.write(made.SerializeToString())
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        write_file(path, made.SerializeToString())
 
 
 def _fill(g: "_Graph", model: LoadedModel, tokens: CharCNN, lstm: BiLSTM) -> None:

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from elmo.ops.cpu_library import cpu_library_name
+from elmo.text.bounded import remove_oldest
 from elmo.weights.cache import cache_directory
 from elmo.weights.native import WEIGHTS, is_native
 
@@ -46,10 +47,4 @@ def _make_room(folder: Path, most_bytes: int) -> None:
         for path in folder.glob(f".*{SUFFIX}.*"):  # what a killed process was writing
             if time.time() - path.stat().st_mtime > ABANDONED_SECONDS:
                 path.unlink()
-        files = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in folder.glob(f"*{SUFFIX}"))
-        held = sum(size for _, size, _ in files)
-        for _, size, path in files:
-            if held <= most_bytes:
-                return
-            path.unlink()
-            held -= size
+    remove_oldest(folder.glob(f"*{SUFFIX}"), most_bytes=most_bytes)

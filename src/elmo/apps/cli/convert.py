@@ -83,8 +83,14 @@ def convert(
     if softmax_to is not None:
         options.refuse_existing(softmax_to, overwrite=overwrite)
     if target_format is Target.onnx or (target_format is None and target.lower().endswith(".onnx")):
-        if softmax_to is not None:
-            raise typer.BadParameter("--softmax-to needs a native target, to which the softmax belongs")
+        native_only = {
+            "--store": store is not Store.fp32,
+            "--with-softmax": with_softmax,
+            "--softmax-to": softmax_to is not None,
+            "--card": card is not None,
+        }
+        if given := [name for name, is_given in native_only.items() if is_given]:
+            raise typer.BadParameter(f"{', '.join(given)}: an ONNX file has no place for that; leave it out")
         write_onnx(model, Path(target), overwrite=overwrite)
         return
     kept = model if with_softmax else dataclasses.replace(model, softmax=None)

@@ -110,7 +110,6 @@ class TypeReport:
     """What was seen of the types; counts are of the training split."""
 
     training_types: int = 0
-    known_types: int = 0
     known_tokens: int = 0
     cut_types: int = 0  # longer than a row
     cut_tokens: int = 0
@@ -156,7 +155,6 @@ def _note(report: TypeReport, chunk: TypesChunk, ids: npt.NDArray[np.int32], siz
     known = ids != UNKNOWN_ID
     cut = sizes > BYTES_IN_ROW
     report.training_types += int(np.count_nonzero(chunk.counts))
-    report.known_types += int(np.count_nonzero(known))
     report.known_tokens += int(chunk.counts[known].sum())
     report.cut_types += int(np.count_nonzero(cut))
     report.cut_tokens += int(chunk.counts[cut].sum())

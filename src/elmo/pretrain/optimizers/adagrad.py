@@ -7,7 +7,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from elmo.pretrain.optimizers.optimizer import check_positive, copy_into, gradient_of
+from elmo.pretrain.optimizers.optimizer import check_positive, gradient_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +45,3 @@ class Adagrad:
 
     def tensors(self) -> dict[str, Tensor]:
         return {f"accumulator.{name}": tensor for name, tensor in self._accumulators.items()}
-
-    def load(self, tensors: Mapping[str, Tensor]) -> None:
-        copy_into(self.tensors(), tensors)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo.errors import ConfigError
-from elmo.pretrain.optimizers.optimizer import check_not_negative, check_positive, copy_into
+from elmo.pretrain.optimizers.optimizer import check_not_negative, check_positive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,9 +80,6 @@ class Adam:
             for name, p in self._parameters.items()
             for kind, tensor in self._adam.state[p].items()
         }
-
-    def load(self, tensors: Mapping[str, Tensor]) -> None:
-        copy_into(self.tensors(), tensors)
 
 
 def _decays(name: str, parameter: nn.Parameter) -> bool:

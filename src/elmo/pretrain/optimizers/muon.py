@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from elmo.errors import ConfigError
 from elmo.ops.momentum import nesterov
 from elmo.pretrain.optimizers.adam import Adam, AdamConfig
-from elmo.pretrain.optimizers.optimizer import check_not_negative, check_positive, copy_into, gradient_of
+from elmo.pretrain.optimizers.optimizer import check_not_negative, check_positive, gradient_of
 
 # Of the polynomial that is applied to the singular values five times. It does not converge to 1, but brings even small
 # ones near it, between 0.7 and 1.2. [Jordan et al. 2024]
@@ -100,9 +100,6 @@ class Muon:
 
     def tensors(self) -> dict[str, Tensor]:
         return {**{f"momentum.{name}": tensor for name, tensor in self._momenta.items()}, **self._rest.tensors()}
-
-    def load(self, tensors: Mapping[str, Tensor]) -> None:
-        copy_into(self.tensors(), tensors)
 
 
 def is_weight_matrix(name: str) -> bool:

@@ -4,13 +4,11 @@ An update takes `bad`, a tensor that is 1 when the gradients are not to be used:
 are, and nobody has to wait for the device to find out. The state is a flat set of named tensors, ready to be saved.
 """
 
-from collections.abc import Mapping
 from typing import Protocol
 
-import torch
 from torch import Tensor, nn
 
-from elmo.errors import ConfigError, ResumeError
+from elmo.errors import ConfigError
 
 
 class Optimizer(Protocol):
@@ -20,21 +18,7 @@ class Optimizer(Protocol):
         """Move the parameters along their gradients times `factor`, unless `bad` is 1. May change the gradients."""
 
     def tensors(self) -> dict[str, Tensor]:
-        """The state, by name."""
-
-    def load(self, tensors: Mapping[str, Tensor]) -> None:
-        """Take over a state that `tensors` gave."""
-
-
-@torch.no_grad()
-def copy_into(ours: Mapping[str, Tensor], theirs: Mapping[str, Tensor]) -> None:
-    for name, tensor in ours.items():
-        if name not in theirs:
-            raise ResumeError(f"the saved optimizer has no {name!r}; it belongs to another optimizer or model")
-        if theirs[name].shape != tensor.shape:
-            shapes = f"{list(theirs[name].shape)}, but the model wants {list(tensor.shape)}"
-            raise ResumeError(f"the saved optimizer's {name!r} is {shapes}")
-        tensor.copy_(theirs[name])
+        """The state itself, by name: copying other numbers into these tensors takes a saved state over."""
 
 
 def gradient_of(parameter: nn.Parameter) -> Tensor:
