@@ -8,7 +8,8 @@ from pathlib import Path
 from elmo.apps.cli import main
 
 PAGE = Path(__file__).with_name("cli.md")
-COMMANDS = [
+COMMANDS: list[list[str]] = [
+    [],
     ["embed"],
     ["similar"],
     ["neighbors"],
@@ -44,7 +45,7 @@ def page() -> str:
         with contextlib.redirect_stdout(io.StringIO()) as output:
             main([*command, "--help"])
         text = "\n".join(line.rstrip() for line in output.getvalue().strip().splitlines())
-        parts.append(f"## elmo {' '.join(command)}\n\n```console\n{text}\n```\n")
+        parts.append(f"## {' '.join(['elmo', *command])}\n\n```console\n{text}\n```\n")
     return "\n".join(parts)
 
 

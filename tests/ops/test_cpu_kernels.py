@@ -6,6 +6,7 @@ import pytest
 import torch
 from tests.ops.lstmp_problem import Inputs, Problem, clipped_share, make_inputs
 from tests.tiny import TINY
+from tests.tolerances import assert_near
 from torch import Tensor
 
 from elmo.model.bilm import BiLM, BiLMConfig
@@ -52,8 +53,8 @@ def packed(p: Problem, inputs: Inputs, *, int8: bool = False) -> tuple[Tensor, T
 @pytest.mark.parametrize("p", PROBLEMS.values(), ids=PROBLEMS.keys())
 def test_the_packed_lstm_equals_the_reference(p: Problem) -> None:
     inputs = make_inputs(p, dtype=torch.float32)
-    for found, expected in zip(packed(p, inputs), reference(p, inputs), strict=True):
-        torch.testing.assert_close(found.double(), expected, rtol=0, atol=1e-5)
+    for name, found, expected in zip(("y", "h", "c"), packed(p, inputs), reference(p, inputs), strict=True):
+        assert_near(found, expected, dtype=torch.float32, name=name)
 
 
 def test_the_clips_of_the_clipping_problem_do_fire() -> None:
@@ -134,7 +135,7 @@ def test_the_packed_encoder_equals_the_module(changes: dict[str, object]) -> Non
     bilm = make_encoder(**changes)
     tokens = pack_tokens(bilm.tokens, int8=False)
     expected = bilm.tokens.double()(spelled())
-    torch.testing.assert_close(tokens(spelled()).double(), expected, rtol=0, atol=1e-5)
+    assert_near(tokens(spelled()), expected, dtype=torch.float32, name="vectors")
 
 
 def test_the_packed_encoder_in_int8_is_near_the_module() -> None:

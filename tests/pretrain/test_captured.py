@@ -39,6 +39,7 @@ def test_a_captured_step_equals_an_eager_one(toy_store, monkeypatch, optimizer, 
         a, b = captured.step(step), eager.step(step)
         torch.testing.assert_close(a.losses, b.losses, rtol=1e-4, atol=1e-5)
         torch.testing.assert_close(a.state.c, b.state.c, rtol=1e-3, atol=1e-3)
+    # Adam and Muon divide by what they have seen; where that is next to nothing, rounding can turn a step round.
     for (name, ours), theirs in zip(captured.model.named_parameters(), eager.model.parameters(), strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-2, atol=1e-3, msg=name)
 

@@ -1,6 +1,7 @@
 """The configuration: round trips, recipes, and errors that name the place."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -41,6 +42,11 @@ def test_sizes_are_the_published_ones(size, cell, output, highways):
     assert (model.lstm.cell_clip, model.lstm.projection_clip, model.lstm.skip_connections) == (3.0, 3.0, True)
     assert (model.tokens.highways, model.tokens.filter_count, model.tokens.embedding_dim) == (highways, 2048, 16)
     assert model.tokens.activation == "relu"
+
+
+def test_the_recipe_of_the_english_model_is_read():
+    config = TrainConfig.read(Path(__file__).parents[2] / "benchmarks" / "english" / "english.toml")
+    assert (config.size, config.steps, config.optimizer.kind) == ("medium", 98_000, "muon")
 
 
 def test_a_toml_file_is_read_with_its_tables(tmp_path):
