@@ -3,6 +3,7 @@
 import copy
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -188,6 +189,19 @@ def test_settled_and_zero_start_differ(model_directory: Path) -> None:
 def test_impossible_options_are_refused(model_directory: Path, options: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         make(model_directory, **options)
+
+
+@pytest.mark.parametrize(
+    ("sentences", "message"),
+    [
+        ("a b", "sentences are"),
+        (["The bank."], "sentence 0 is .*; a list of tokens is wanted"),
+        ([["a"], [1]], "token 0 of sentence 1 is"),
+    ],
+)
+def test_raw_text_is_not_taken_letter_by_letter(model_directory: Path, sentences: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make(model_directory)(sentences)
 
 
 def test_impossible_character_ids_are_refused(model_directory: Path) -> None:

@@ -26,6 +26,16 @@ def test_the_name_english_is_the_packaged_model(models):
     assert read_model("english").source == str(models / "english")
 
 
+def test_a_folder_of_the_same_name_does_not_take_its_place(models, tmp_path, monkeypatch, caplog):
+    write_native(make_model(), models / "english", storage="int8")
+    here = tmp_path / "here"
+    write_native(make_model(), here / "english")
+    monkeypatch.chdir(here)
+    assert read_model("english").source == str(models / "english")
+    assert "write ./english" in caplog.text
+    assert read_model("./english").source == "english"
+
+
 @pytest.mark.usefixtures("models")
 def test_a_missing_model_is_said_to_be_missing():
     assert not packaged.has_packaged()

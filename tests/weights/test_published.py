@@ -55,7 +55,7 @@ def test_names_are_found_in_any_case_and_by_pattern():
 def test_an_unknown_name_is_answered_with_near_ones():
     with pytest.raises(WeightsError, match="no published model of that name; did you mean original"):
         read_model("orignal")
-    with pytest.raises(WeightsError, match="names are small, medium"):
+    with pytest.raises(WeightsError, match="names are english, small, medium"):
         read_model("qqqq")
 
 

@@ -24,9 +24,9 @@ from elmo.embed.writers.hdf5 import write_hdf5
 from elmo.embed.writers.jsonl import write_jsonl, write_row
 from elmo.embed.writers.npz import write_npz
 from elmo.embed.writers.parquet import write_parquet
-from elmo.errors import ConfigError, ResumeError
+from elmo.errors import ConfigError, InputError, ResumeError
 from elmo.model.bilstm import State
-from elmo.text.files import expand_paths, read_lines
+from elmo.text.files import expand_paths, read_lines, refuse_output_in_source
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.writing import errors_naming
 
@@ -110,6 +110,9 @@ def embed_file(
     """
     check_layers(options.layers, embedder.layer_count)
     expand_paths([source])  # a name that is not there fails before anything is made
+    refuse_output_in_source(source, output)
+    if output != STANDARD_STREAM and Path(output).is_dir():
+        raise InputError(f"{output}: is a directory; name a file")
     chosen = format_of(output, output_format)
     shape = shape_of(embedder, options)
     with _bar(source, show_progress_bar) as bar:

@@ -35,7 +35,7 @@ def load(
     """
     source = DEFAULT if name_or_path is None else str(name_or_path)
     options = None if options is None else str(options)
-    packed = _packed_file(Path(source), device, dtype)
+    packed = None if source == DEFAULT else _packed_file(Path(source), device, dtype)  # the packaged model is small
     # What is packed was searched for NaN when it was made: no number of a large model is read twice.
     unseen = packed is None or not packed.is_mapped
     given = None if options is None else Path(options)

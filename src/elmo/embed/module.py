@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo.embed.contextualize import contextualize
+from elmo.embed.sentences import check_tokens
 from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError, InputError
 from elmo.model.bilm import BiLM
@@ -68,6 +69,10 @@ class Elmo(nn.Module):
             raise ConfigError(f"mixes is {mixes}; at least one mix must come out")
         if mixed_layers not in ("all", "top"):
             raise ConfigError(f"mixed_layers is {mixed_layers!r}; it must be 'all' or 'top'")
+        if layer_norm not in (False, "batch", "token"):
+            raise ConfigError(f"layer_norm is {layer_norm!r}; it must be False, 'batch' or 'token'")
+        if not 0 <= dropout <= 1:
+            raise ConfigError(f"dropout is {dropout}; it must lie between 0 and 1")
         if state not in ("settled", "zero"):
             raise ConfigError(f"state is {state!r}; it must be 'settled' or 'zero'")
         if train_bilm and not save_bilm:
@@ -110,7 +115,7 @@ class Elmo(nn.Module):
         source = DEFAULT if name_or_path is None else str(name_or_path)
         model = read_model(source)
         saved = Path(source) / OPTIONS_FILE
-        if not saved.is_file():
+        if source == DEFAULT or not saved.is_file():
             return cls(model, **options)
         written = json.loads(saved.read_text("utf-8"))
         if not isinstance(written, Mapping):
@@ -148,7 +153,8 @@ class Elmo(nn.Module):
         if isinstance(sentences, Tensor):
             tokens, vectors = self._from_rows(sentences)
         else:
-            tokens, vectors = sentences, self._encode_words if self.train_bilm else self._cache.look_up
+            tokens = check_tokens(sentences)
+            vectors = self._encode_words if self.train_bilm else self._cache.look_up
         start = self.bilm.settled_state if self.state == "settled" else self.bilm.zero_state
         stacked, lengths, _ = contextualize(self._runner(), vectors, boundaries, tokens, start(len(tokens)))
         stacked = stacked[-self.layer_count :]  # all of them, or the top one

@@ -22,7 +22,7 @@ from elmo.embed.rows import Row
 from elmo.embed.selection import check_layers
 from elmo.embed.writers.parquet import write_parquet
 from elmo.errors import ConfigError, ElmoError, InputError, MissingExtraError, ResumeError
-from elmo.text.files import expand_paths, read_lines
+from elmo.text.files import expand_paths, read_lines, refuse_output_in_source
 from elmo.text.locking import locked
 from elmo.text.writing import errors_naming, write_file
 
@@ -94,6 +94,7 @@ def embed_with_ray(
         "options": asdict(options),
     }
     del embedder
+    refuse_output_in_source(source, output)
     folder = Path(output)
     _claim(folder, job, resume=resume)
     with locked(folder / LOCK_FILE, busy=lambda: _refuse(folder)):

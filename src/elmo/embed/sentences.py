@@ -1,6 +1,6 @@
 """What a caller gives to `encode` (raw text, texts, token lists) as sentences of tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from elmo.errors import InputError
@@ -22,6 +22,8 @@ def read_sentences(
     """Tell the three kinds of input apart, and refuse anything else with its place."""
     if isinstance(sentences, str):
         return [_from_text(sentences, tokenizer, split=split)]
+    if not isinstance(sentences, Iterable):
+        raise InputError(f"sentences are {_kind(sentences)}; a text, a list of texts or of token lists is wanted")
     entries = list(sentences)
     raw = bool(entries) and isinstance(entries[0], str)
     if split and entries and not raw:
@@ -35,6 +37,20 @@ def read_sentences(
             )
         result.append(_from_text(entry, tokenizer, split=split) if isinstance(entry, str) else _from_tokens(n, entry))
     return result
+
+
+def check_tokens(sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    """Sentences that must be tokens already; raw text would be taken letter by letter."""
+    if isinstance(sentences, str) or not isinstance(sentences, Iterable):
+        raise InputError(f"sentences are {_kind(sentences)}; a list of token lists is wanted")
+    for n, sentence in enumerate(sentences):
+        if isinstance(sentence, str):
+            raise InputError(
+                f"sentence {n} is {_kind(sentence)}; a list of tokens is wanted "
+                "(`model.tokenizer.tokenize(text).words` makes one)"
+            )
+        _from_tokens(n, sentence)
+    return sentences
 
 
 def _from_text(text: str, tokenizer: Tokenizer, *, split: bool) -> Sentence:

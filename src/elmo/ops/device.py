@@ -12,7 +12,9 @@ def choose_device(device: str | torch.device | None) -> torch.device:
     try:
         chosen = torch.device(device)
     except RuntimeError:
-        raise ConfigError(f"device is {str(device)!r}; it must be 'cpu', 'cuda' or 'cuda:N'") from None
+        chosen = torch.device("meta")
+    if chosen.type not in ("cpu", "cuda") or (chosen.type == "cpu" and chosen.index):
+        raise ConfigError(f"device is {str(device)!r}; it must be 'cpu', 'cuda' or 'cuda:N'")
     if chosen.type == "cuda" and not torch.cuda.is_available():
         raise ConfigError(f"device is {str(device)!r}, but this machine or this torch has no CUDA; use 'cpu'")
     return chosen

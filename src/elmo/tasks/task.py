@@ -1,5 +1,6 @@
 """What a task is to the trainer: `Task` reads, builds, scores and writes; `TaskModel` has a loss and gives answers."""
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from elmo.tasks.embedding import TaskEmbedding
 from elmo.tasks.examples import Example
 from elmo.tasks.texts import TextBatch
 from elmo.text.tokenizer import Tokenizer
+
+logger = logging.getLogger(__name__)
 
 Scores = dict[str, float]  # in per cent
 
@@ -77,3 +80,11 @@ class Task(ABC):
     @abstractmethod
     def write(self, examples: Sequence[Example], answers: Sequence[Any]) -> Iterator[str]:
         """Lines of output."""
+
+
+def warn_of_new_labels(found: Sequence[str], known: Sequence[str], *, where: str) -> None:
+    """Say which labels of a file can never be right, since training had none of them."""
+    new = sorted(set(found) - set(known))
+    if new:
+        shown = ", ".join(map(repr, new[:5])) + (", ..." if len(new) > 5 else "")
+        logger.warning("%s: %d label(s) that training does not have, never answered: %s", where, len(new), shown)

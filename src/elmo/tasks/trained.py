@@ -24,7 +24,7 @@ from elmo.tasks.embedding import TaskEmbedding
 from elmo.tasks.examples import Example
 from elmo.tasks.layercache import LayerStore
 from elmo.tasks.recipes import Recipe
-from elmo.tasks.task import Scores, TaskModel
+from elmo.tasks.task import Scores, TaskModel, warn_of_new_labels
 from elmo.tasks.vocabulary import WordTable
 from elmo.text.writing import errors_naming
 from elmo.weights.atomic import atomic_directory
@@ -78,7 +78,10 @@ class TrainedTask:
 
     def evaluate(self, examples: Sequence[Example], *, store: LayerStore | None = None) -> Scores:
         """How good the answers are."""
-        return self.recipe.make_task().score(examples, self.predict(examples, store=store))
+        task = self.recipe.make_task()
+        where = examples[0].place.partition(": line ")[0] if examples else "the examples"
+        warn_of_new_labels(task.find_labels(examples), self.labels, where=where)
+        return task.score(examples, self.predict(examples, store=store))
 
     @torch.no_grad()
     def answer(self, data: Dataset, *, bf16: bool = False) -> list[Any]:

@@ -41,6 +41,17 @@ def expand_paths(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
     return files
 
 
+def refuse_output_in_source(source: str, output: str | os.PathLike[str]) -> None:
+    """Fail where an output would replace the text that is read, or become part of it."""
+    if STANDARD_INPUT in (source, output):
+        return
+    read, written = Path(source).resolve(), Path(output).resolve()
+    if read == written:
+        raise InputError(f"{output}: is the text that is read; choose another output")
+    if read.is_dir() and written.is_relative_to(read):
+        raise InputError(f"{output}: lies in the directory that is read ({source}); choose an output outside of it")
+
+
 def read_lines(path: str | os.PathLike[str], *, longest: int = LONGEST_LINE) -> Iterator[tuple[int, str]]:
     """The lines of one file with their numbers, from 1, without their ends; `-` is standard input.
 

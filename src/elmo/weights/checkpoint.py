@@ -1,5 +1,6 @@
 """A bilm-tf / AllenNLP checkpoint as files: finding what belongs together, reading it into a model, writing one."""
 
+import dataclasses
 import json
 import logging
 import os
@@ -12,6 +13,7 @@ import torch
 from elmo.errors import WeightsError
 from elmo.model.bilstm import BiLSTMConfig
 from elmo.model.charcnn import CharCNNConfig
+from elmo.model.frozen import frozen_copy
 from elmo.model.wordtable import WordTableConfig
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
@@ -27,6 +29,7 @@ logger = logging.getLogger(__name__)
 WEIGHTS, OPTIONS, VOCABULARY = "weights.hdf5", "options.json", "vocab.txt"
 # The published models are English and their text was split so. What was trained otherwise says so with `tokenizer=`.
 TOKENIZER = Tokenizer(rule="treebank")
+SAME_STATE = 1e-3  # of a settled state: no more than rounding
 
 
 class CheckpointFiles(NamedTuple):
@@ -112,6 +115,9 @@ def _losses(model: LoadedModel) -> list[str]:
     lstm, tokens = model.config.lstm, model.config.tokens
     assert isinstance(lstm, BiLSTMConfig)
     losses = {
+        "the settled state is not written; readers compute it anew, and its vectors will differ a little": (
+            model.is_settled and not _settles_as_stored(model)
+        ),
         "the softmax is not written; bilm-tf's format has no place for it": model.softmax is not None,
         "the original code cannot run a model of one direction": not lstm.bidirectional,
         "AllenNLP refuses a model without skip connections; bilm-tf loads it": not lstm.skip_connections,
@@ -157,3 +163,10 @@ def _only(directory: Path, names: list[str], *, wanted: str) -> Path:
     if len(names) > 1:
         raise WeightsError(f"{directory}: several files could be {wanted}: {', '.join(names[:5])}; name the one to use")
     return member(directory, names[0])
+
+
+def _settles_as_stored(model: LoadedModel) -> bool:
+    """Whether the weights as they are lead to the settled state that is stored; rounding after it was made may not."""
+    anew = dataclasses.replace(model, bilm=frozen_copy(model.bilm))
+    anew.settle()
+    return torch.allclose(anew.bilm.settled_h, model.bilm.settled_h, rtol=0, atol=SAME_STATE)

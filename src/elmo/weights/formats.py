@@ -113,15 +113,17 @@ def portable_name(source: str | None) -> str:
 
 
 def _locate(source: str | Path, *, offline: bool) -> tuple[Path, Published | None]:
-    """A path that exists is a path; of the others, what looks like a name is one."""
+    """The packaged model by its name; else a path that exists is a path, and what looks like a name is one."""
     path = Path(source)
+    if source == DEFAULT:
+        if exists(path):
+            logger.warning("%s is the packaged model; for what lies here under that name, write ./%s", source, source)
+        return locate_packaged(), None
     with contextlib.suppress(RuntimeError):  # a home that nobody has
         path = path.expanduser()
     recover(path)
     if isinstance(source, Path) or exists(path) or path.name != source or path.suffix in (".hdf5", ".zip"):
         return path, None
-    if source == DEFAULT:
-        return locate_packaged(), None
     published = require_published(source)
     return fetch_published(published, offline=offline), published
 

@@ -14,6 +14,7 @@ from elmo.errors import WeightsError
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights.cache import cache_directory
 from elmo.weights.download import RemoteFile, fetch
+from elmo.weights.packaged import DEFAULT as PACKAGED
 
 OFFLINE_VARIABLE = "ELMO_OFFLINE"
 
@@ -142,8 +143,9 @@ def require_published(name: str) -> Published:
     """The same, with an error that helps."""
     model = find_published(name)
     if model is None:
-        near = difflib.get_close_matches(name.lower(), published_names(), n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"names are {', '.join(m.name for m in _TABLE)} ..."
+        near = difflib.get_close_matches(name.lower(), [PACKAGED, *published_names()], n=3)
+        names = ", ".join([PACKAGED, *(m.name for m in _TABLE)])
+        hint = f"did you mean {' or '.join(near)}?" if near else f"names are {names} ..."
         raise WeightsError(
             f"{name[:200]}: there is no such file or directory, and no published model of that name; {hint}"
         )

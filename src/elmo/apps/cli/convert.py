@@ -39,6 +39,9 @@ STORAGES: "dict[Store, Storage]" = {
 }
 
 
+CONVERTED = "## Converted by `elmo convert`"
+
+
 def convert(
     source: Annotated[str, typer.Argument(help="The model to read: a directory, a file, or a name.")],
     target: Annotated[str, typer.Argument(help="The directory to write, or a file whose name ends in .onnx.")],
@@ -58,7 +61,10 @@ def convert(
     softmax_to: Annotated[
         Path | None, typer.Option("--softmax-to", help="Write the softmax apart, in 8 bits, to this file.")
     ] = None,
-    card: Annotated[Path | None, typer.Option("--card", help="A Markdown file to be the model's README.md.")] = None,
+    card: Annotated[
+        Path | None,
+        typer.Option("--card", exists=True, dir_okay=False, help="A Markdown file to be the model's README.md."),
+    ] = None,
     options_file: Annotated[
         Path | None,
         typer.Option("--options", help="The options.json of an HDF5 file, where it does not lie beside it."),
@@ -80,6 +86,10 @@ def convert(
     from elmo.weights.softmaxfile import write_softmax
 
     model = read_model(source, options=options_file, embedding=embedding, vocabulary=vocabulary)
+    if model.source is not None and Path(model.source).resolve() == Path(target).resolve():
+        raise typer.BadParameter(f"{target} is the model that is read; choose another target")
+    if (with_softmax or softmax_to is not None) and model.softmax is None:
+        raise typer.BadParameter(f"{source} has no softmax to keep; leave --with-softmax and --softmax-to out")
     if softmax_to is not None:
         options.refuse_existing(softmax_to, overwrite=overwrite)
     if target_format is Target.onnx or (target_format is None and target.lower().endswith(".onnx")):
@@ -100,10 +110,18 @@ def convert(
         target,
         format=chosen,
         storage=STORAGES[store],
-        card=None if card is None else card.read_text("utf-8"),
+        card=_converted_card(model.card, store) if card is None else card.read_text("utf-8"),
         overwrite=overwrite,
     )
     if softmax_to is not None:
         write_softmax(model, softmax_to, bilms=[read_model(target).sha256])
     elif model.softmax is not None and kept.softmax is None and chosen == "native":
         say("the softmax is left out; --with-softmax keeps it, --softmax-to writes it apart")
+
+
+def _converted_card(card: str | None, store: Store) -> str | None:
+    """The card of the original, which speaks of its own file."""
+    if card is None or CONVERTED in card:
+        return card
+    note = f"What is said above of storage, size and SHA-256 is of the original; this is {store.value}."
+    return f"{card.rstrip()}\n\n{CONVERTED}\n\n{note}\n"

@@ -42,14 +42,20 @@ def build(
     ] = False,
     documents: Annotated[Documents, typer.Option("--documents", help="What a document is.")] = Documents.files,
     vocabulary_size: Annotated[
-        int | None, typer.Option("--vocabulary-size", help="Entries of the softmax vocabulary, at most.")
+        int | None, typer.Option("--vocabulary-size", help="Entries of the softmax vocabulary, at most (800000).")
     ] = None,
-    min_count: Annotated[int | None, typer.Option("--min-count", help="Occurrences that a word needs.")] = None,
+    min_count: Annotated[
+        int | None,
+        typer.Option("--min-count", help="Occurrences that a word needs (3 if nothing limits the vocabulary)."),
+    ] = None,
     coverage: Annotated[
         float | None, typer.Option("--coverage", help="The share of the text to cover, 0.98 say.")
     ] = None,
     vocabulary: Annotated[Path | None, typer.Option("--vocabulary", help="Use this vocabulary file.")] = None,
-    heldout: Annotated[float, typer.Option("--heldout", help="The share of the text to hold out.")] = 0.01,
+    heldout: Annotated[
+        float,
+        typer.Option("--heldout", help="The share of the text to hold out; 2,000 to 250,000 tokens of a large text."),
+    ] = 0.01,
     heldout_file: Annotated[
         list[Path] | None, typer.Option("--heldout-file", help="Hold out this file instead; may be given again.")
     ] = None,

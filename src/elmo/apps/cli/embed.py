@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from elmo.apps.cli import options
+from elmo.apps.cli.again import INTERRUPTED, command_again
 
 if TYPE_CHECKING:
     from elmo.embed.selection import Layers
@@ -51,7 +52,11 @@ class Precision(StrEnum):
     float16 = "float16"
 
 
+FILES = (".hdf5", ".h5", ".npz", ".jsonl")
+
+
 def embed(
+    context: typer.Context,
     source: Annotated[
         str, typer.Argument(help="Text, one sentence a line (plain, .gz, .xz, .zst); - for standard input.")
     ],
@@ -104,7 +109,8 @@ def embed(
 
     Example: elmo embed sentences.txt -o vectors.hdf5 --model my-model --layers all
 
-    With --engine ray a file or directory becomes a directory of Parquet shards (docs/speed.md).
+    A directory is read file by file, in the order of the names. With --engine ray a file or directory becomes a
+    directory of Parquet shards (docs/speed.md).
     """
     from elmo.embed.bulk import BulkOptions, embed_file
     from elmo.embed.load import load
@@ -120,7 +126,7 @@ def embed(
     if engine is Engine.ray:
         from elmo.embed.ray_engine import Cluster, embed_with_ray
 
-        if overwrite or output == "-" or output_format not in (None, OutputFormat.parquet):
+        if overwrite or output == "-" or output.endswith(FILES) or output_format not in (None, OutputFormat.parquet):
             raise typer.BadParameter("--engine ray writes a new directory of Parquet files, or goes on with --resume")
         embed_with_ray(
             source,
@@ -135,16 +141,26 @@ def embed(
             resume=resume,
         )
         return
+    if workers is not None:
+        raise typer.BadParameter("--workers is for --engine ray; leave it out")
+    if output == "-" and output_format not in (None, OutputFormat.jsonl):
+        raise typer.BadParameter(f"--format {output_format} needs a file; standard output has JSON lines")
     embedder = load(model, device=device, dtype=precision.value, state=state.value)
-    embed_file(
-        embedder,
-        source,
-        output,
-        options=wanted,
-        output_format=None if output_format is None else output_format.value,
-        resume=resume,
-        overwrite=overwrite,
-    )
+    try:
+        embed_file(
+            embedder,
+            source,
+            output,
+            options=wanted,
+            output_format=None if output_format is None else output_format.value,
+            resume=resume,
+            overwrite=overwrite,
+        )
+    except KeyboardInterrupt:
+        if "-" in (source, output):
+            raise
+        typer.echo(f"interrupted; go on with: {command_again(context.obj)}", err=True)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def parse_layers(text: str) -> "Layers":

@@ -9,6 +9,7 @@ import typer
 from elmo.apps.cli import options
 from elmo.apps.cli.embed import parse_layers
 from elmo.apps.cli.perplexity import Tokenized, read_sentences
+from elmo.errors import InputError
 
 if TYPE_CHECKING:
     from elmo.analysis.neighbors import Neighbor
@@ -55,6 +56,8 @@ def neighbors(
     (found,) = find_neighbors(
         embedder, [(word, sentence)], sentences, layers=parse_layers(layers), count=count, words=words.value
     )
+    if not found:
+        raise InputError(f"no word to compare with {word!r} (--words {words.value}) in the sentences searched")
     for neighbor in found:
         typer.echo(_line(neighbor, as_json=as_json))
 

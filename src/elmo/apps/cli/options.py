@@ -44,6 +44,16 @@ class State(StrEnum):
     carry = "carry"
 
 
+class Start(StrEnum):
+    """Where a sentence by itself starts."""
+
+    settled = "settled"
+    zero = "zero"
+
+
+StartOption = Annotated[
+    Start, typer.Option("--state", help="Where a sentence starts: the model's settled state, or zero.")
+]
 StateOption = Annotated[
     State,
     typer.Option(

@@ -33,7 +33,9 @@ def pretrain(
     size: Annotated[
         Size | None, typer.Option("--size", help="The size of the model; small if nothing says otherwise.")
     ] = None,
-    recipe: Annotated[Recipe, typer.Option("--recipe", help="Our recipe, or the paper's.")] = Recipe.modern,
+    recipe: Annotated[
+        Recipe | None, typer.Option("--recipe", help="Our recipe (modern, the default), or the paper's.")
+    ] = None,
     config: Annotated[Path | None, typer.Option("--config", help="A TOML or JSON file instead of a recipe.")] = None,
     epochs: Annotated[float | None, typer.Option("--epochs", help="Passes over the text.")] = None,
     steps: Annotated[int | None, typer.Option("--steps", help="Steps, instead of epochs.")] = None,
@@ -41,14 +43,18 @@ def pretrain(
     seed: Annotated[int | None, typer.Option("--seed", help="Of weights, order, dropout and negatives.")] = None,
     device: options.Device = None,
     time_limit: Annotated[
-        float | None, typer.Option("--time-limit", help="Minutes; then save and stop, to go on with --resume.")
+        float | None, typer.Option("--time-limit", min=0, help="Minutes; then save and stop, to go on with --resume.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the newest checkpoint.")] = False,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on from the newest checkpoint, with its options where none are given."),
+    ] = False,
 ) -> None:
     """Train a biLM. Ctrl-C saves and stops; --resume goes on exactly there. With several GPUs: torchrun.
 
     Example: elmo pretrain corpus -o run --size small --epochs 3
     """
+    from elmo.pretrain.checkpoint import list_checkpoints
     from elmo.pretrain.config import TrainConfig
     from elmo.pretrain.loop import pretrain as train
 
@@ -63,7 +69,17 @@ def pretrain(
         }.items()
         if value is not None
     }
-    chosen = TrainConfig.read(config) if config is not None else TrainConfig.recipe(recipe.value)
+    if steps is not None and epochs is not None:
+        raise typer.BadParameter("--steps and --epochs both say how long; give one of them")
+    saved = list_checkpoints(output) if resume else []
+    if config is not None:
+        chosen = TrainConfig.read(config)
+    elif saved and recipe is None:
+        chosen = saved[-1].config
+    else:
+        chosen = TrainConfig.recipe((recipe or Recipe.modern).value)
+    if resume and not saved:
+        say(f"{output}: holds no checkpoint yet; the run starts at the beginning")
     result = train(
         corpus,
         chosen.replace(**changes),

@@ -22,7 +22,7 @@ def score(
     ] = None,
     count: Annotated[int, typer.Option("--count", min=1, help="How many substitutes.")] = 10,
     softmax: options.SoftmaxFile = None,
-    state: options.StateOption = options.State.settled,
+    state: options.StartOption = options.Start.settled,
     device: options.Device = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a sentence.")] = False,
 ) -> None:

@@ -198,10 +198,12 @@ def predict(
     Example: elmo task predict run sentences.txt --text -o tagged.txt
     """
     from elmo.tasks.trained import load_trained_task
+    from elmo.text.files import refuse_output_in_source
     from elmo.text.tokenizer import Tokenizer
     from elmo.text.writing import write_file
 
     if output != "-":
+        refuse_output_in_source(source, output)
         options.refuse_existing(Path(output), overwrite=overwrite)
     trained = load_trained_task(directory, bilm=model, device=device)
     made = trained.recipe.make_task()

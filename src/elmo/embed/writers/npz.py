@@ -16,8 +16,10 @@ def write_npz(rows: Iterable[Row], path: Path, shape: Shape) -> None:  # noqa: A
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         for row in rows:
             _write_member(archive, f"{row.line}", row.vectors)
+            # numpy drops NULs at the end of a string; HDF5's layouts write the same sign for them.
+            tokens = [token.replace("\0", "\N{SYMBOL FOR NULL}") for token in row.tokens]
             # One string, since numpy has no array for strings of any length that is read without pickle.
-            _write_member(archive, f"{row.line}.tokens", np.array(row.tokens, dtype=np.str_))
+            _write_member(archive, f"{row.line}.tokens", np.array(tokens, dtype=np.str_))
 
 
 def _write_member(archive: zipfile.ZipFile, name: str, array: npt.NDArray[Any]) -> None:

@@ -143,6 +143,8 @@ class CorpusStore:
 def read_manifest(folder: Path) -> dict[str, Any]:
     """What `corpus.json` says, if the folder holds a store that this version can read."""
     path = folder / MANIFEST
+    if folder.is_file():
+        raise InputError(f"{folder}: is a file and no corpus; make one with `elmo corpus build {folder} -o DIRECTORY`")
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -62,7 +62,7 @@ class GrowingVocabulary:
         if len(self._words) == len(SPECIALS):
             raise VocabularyError(
                 f"no word occurs {self._min_count} times in the training split, so that the vocabulary is empty; "
-                "give a smaller min_count or more text"
+                "give a smaller min_count (or a vocabulary_size alone), or more text"
             )
         return Vocabulary(tuple(self._words))
 

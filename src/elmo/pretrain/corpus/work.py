@@ -15,6 +15,7 @@ from elmo.text.writing import errors_naming, write_file
 
 logger = logging.getLogger(__name__)
 
+VOCABULARY_OPTIONS = ("vocabulary_size", "min_count", "coverage", "given_vocabulary")
 _PLAN = "plan.json"
 _LOCK = "lock"
 
@@ -81,6 +82,14 @@ def _remove(*folders: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _of_blocks(plan: dict[str, Any]) -> dict[str, Any]:
+    """What finished blocks depend on: the vocabulary is chosen when all of them are there, and may be chosen anew."""
+    options = plan.get("options")
+    if not isinstance(options, dict):
+        return plan
+    return {**plan, "options": {name: value for name, value in options.items() if name not in VOCABULARY_OPTIONS}}
+
+
 def _compare_plans(path: Path, plan: dict[str, Any]) -> None:
     try:
         recorded = json.loads(path.read_text(encoding="utf-8"))
@@ -88,7 +97,7 @@ def _compare_plans(path: Path, plan: dict[str, Any]) -> None:
         return
     except ValueError:
         recorded = {}
-    difference = first_difference(recorded, plan)
+    difference = first_difference(_of_blocks(recorded), _of_blocks(plan))
     if difference is not None:
         raise ResumeError(
             f"{path.parent}: {difference}; resume with the inputs and options that the work was begun with, or start "
