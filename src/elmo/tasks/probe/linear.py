@@ -76,8 +76,8 @@ def probe_layers(
     config, store = config or ProbeConfig(), store or LayerStore()
     ids = {tag: n for n, tag in enumerate(sorted({tag for e in train for tag in e.answer}))}
     learned = _Tokens(elmo, train, ids, store)
-    for where, part in (("dev", dev), ("test", test or ())):
-        warn_of_new_labels(sorted({tag for e in part for tag in e.answer}), list(ids), where=where)
+    for where, asked in (("dev", dev), ("test", test or ())):
+        warn_of_new_labels(sorted({tag for e in asked for tag in e.answer}), list(ids), where=where)
     judged = [_Tokens(elmo, part, ids, store) for part in (dev, test) if part is not None]
     L, D, K, device = elmo.layer_count, elmo.dim, len(ids), elmo.device
     mean, deviation = _moments(learned, config.batch)
