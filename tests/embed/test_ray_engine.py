@@ -16,7 +16,7 @@ from elmo.embed import ray_engine
 from elmo.embed.bulk import BulkOptions
 from elmo.embed.embedder import Embedder
 from elmo.embed.ray_engine import EmbedShard, Shard, embed_with_ray, lines_of, plan
-from elmo.errors import ConfigError, ResumeError
+from elmo.errors import ConfigError, InputError, ResumeError
 from elmo.text.files import read_lines
 
 has_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="the extra `ray` is not installed")
@@ -191,9 +191,12 @@ def test_a_folder_of_somebody_else_is_left_alone(
     tmp_path: Path, model_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ray_engine, "_import_ray", object)
-    corpus = make_corpus(tmp_path / "corpus", lines=3)
+    corpus, other = (make_corpus(tmp_path / name, lines=3) for name in ("corpus", "other"))
+    options = {"model": str(model_directory), "options": BulkOptions(), "resume": True}
     with pytest.raises(ResumeError, match="was not made by `elmo embed`"):
-        embed_with_ray(str(corpus), str(corpus), model=str(model_directory), options=BulkOptions(), resume=True)
+        embed_with_ray(str(corpus), str(other), **options)
+    with pytest.raises(InputError, match="is the text that is read"):
+        embed_with_ray(str(corpus), str(corpus), **options)
 
 
 def test_a_carried_state_is_refused(model_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:

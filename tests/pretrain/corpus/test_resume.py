@@ -112,7 +112,6 @@ def test_resume_with_nothing_to_resume_begins(tmp_path: Path) -> None:
     ("changed", "named"),
     [
         ({"seed": 1}, "seed"),
-        ({"min_count": 2}, r"options\.min_count|options\.vocabulary_size"),
         ({"documents": "lines"}, r"options\.documents"),
         ({"tokenizer": "unicode"}, r"tokenizer\.rule"),
         ({"block_bytes": 999}, "block_bytes"),
@@ -125,6 +124,14 @@ def test_changed_options_are_refused_by_name(tmp_path: Path, changed, named) -> 
     with pytest.raises(ResumeError, match=rf"store\.building: ({named}) was .* and is .* now; resume with"):
         build_corpus([file], tmp_path / "store", resume=True, **{**OPTIONS, **changed})
     assert file_contents(tmp_path / "store.building" / "blocks") == before
+
+
+def test_another_vocabulary_may_be_chosen_of_the_finished_blocks(tmp_path: Path) -> None:
+    file = interrupted_build(tmp_path, blocks=3)
+    limits = {"min_count": 1, "vocabulary_size": 20}
+    resumed = build_corpus([file], tmp_path / "store", resume=True, **{**OPTIONS, **limits})
+    straight = build_corpus([file], tmp_path / "straight", **{**OPTIONS, **limits})
+    assert file_contents(resumed.folder) == file_contents(straight.folder)
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:

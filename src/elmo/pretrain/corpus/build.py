@@ -93,7 +93,8 @@ def build_corpus(
         heldout_max_tokens: The most words that a fraction may come to.
         seed: Decides which documents are held out.
         workers: Processes; by default as many as there are processors. The store does not depend on it.
-        resume: Go on from what an interrupted build with the same inputs and options left; without any, begin.
+        resume: Go on from what an interrupted build with the same inputs and options left; without any, begin. The
+            limits of the vocabulary may be others: it is chosen at the end.
         memory_limit: Bytes that the joining of the words of all blocks may take.
         block_bytes: Text that a worker takes at a time.
         progress: Called now and then with a `Progress`; by default a bar is drawn if standard error is a terminal.
