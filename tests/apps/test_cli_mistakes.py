@@ -112,6 +112,13 @@ def test_a_text_is_no_corpus(command: Command, text: Path, tmp_path: Path) -> No
     assert f"is a file and no corpus; make one with `elmo corpus build {text}" in done.err
 
 
+def test_a_run_is_no_file(command: Command, text: Path, tmp_path: Path) -> None:
+    text.write_text("A cat sat on a mat .\n" * 300, encoding="utf-8")
+    assert command("corpus", "build", text, "-o", tmp_path / "corpus", "--tokenized").code == 0
+    done = command("pretrain", tmp_path / "corpus", "-o", text, "--size", "tiny", "--steps", "1", "--device", "cpu")
+    assert (done.code, "is a file, but a run is a directory" in done.err) == (2, True)
+
+
 def test_labels_that_training_lacks_are_named(command: Command, tmp_path: Path) -> None:
     train, dev = tmp_path / "train.txt", tmp_path / "dev.txt"
     train.write_text("good\tA fine film .\nbad\tA poor film .\n" * 4, encoding="utf-8")

@@ -10,7 +10,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from elmo.errors import ElmoError, ResumeError
+from elmo.errors import ConfigError, ElmoError, ResumeError
 from elmo.pretrain.card import training_card
 from elmo.pretrain.checkpoint import (
     FOLDER,
@@ -79,6 +79,8 @@ def pretrain(
     where there is a terminal and where it is installed, unless told otherwise. Under `torchrun` every process calls it.
     """
     run = Path(out_dir)
+    if run.is_file():
+        raise ConfigError(f"{run}: is a file, but a run is a directory; choose another name")
     opened = store if isinstance(store, CorpusStore) else CorpusStore.open(Path(store))
     with join_world(device) as (world, chosen):
         saved = world.say(_find_saved(run, resume=resume) if world.is_first else None)

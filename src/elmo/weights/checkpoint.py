@@ -159,7 +159,7 @@ def _names(directory: Path, wanted: Callable[[str], bool]) -> list[str]:
 
 def _only(directory: Path, names: list[str], *, wanted: str) -> Path:
     if not names:
-        raise WeightsError(f"{directory}: {wanted} is missing")
+        raise WeightsError(f"{directory.resolve()}: {wanted} is missing; put it there, or name it where it is")
     if len(names) > 1:
         raise WeightsError(f"{directory}: several files could be {wanted}: {', '.join(names[:5])}; name the one to use")
     return member(directory, names[0])
