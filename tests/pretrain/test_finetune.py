@@ -55,6 +55,7 @@ def test_a_model_from_hdf5_alone_gets_a_softmax_and_improves(general, domain, tm
     assert result.after.average < result.before.average
     after_softmax = read_model(tmp_path / "run" / "softmax" / "model")
     assert after_softmax.sha256 == weights  # the biLM stayed as it was in the first stage
+    assert result.before == store_perplexity(after_softmax, CorpusStore.open(domain), state="carry", device="cpu")
     native, hdf5 = read_model(result.model), read_model(result.hdf5)
     assert native.sha256 == hdf5.sha256 != weights
     assert "gene" in native.vocabulary

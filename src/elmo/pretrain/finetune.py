@@ -95,10 +95,12 @@ def train_softmax(
         progress_bar=progress_bar,
         tensorboard=tensorboard,
     )
-    made = stages.prepare_softmax(config)
-    if isinstance(made, Result):
-        return SoftmaxResult(status=made.status, run=out)
-    perplexity = store_perplexity(made, opened, state="carry", device=device) if len(opened.heldout_tokens) else None
+    prepared = stages.prepare_softmax(config)
+    if isinstance(prepared, Result):
+        return SoftmaxResult(status=prepared.status, run=out)
+    made, perplexity = prepared
+    if perplexity is None and len(opened.heldout_tokens):
+        perplexity = store_perplexity(made, opened, state="carry", device=device)
     if int(os.environ.get("RANK", "0")) == 0:
         write_softmax(made, out / SOFTMAX_FILE, bilms=[model.sha256])
     return SoftmaxResult(status="finished", run=out, perplexity=perplexity, file=out / SOFTMAX_FILE)
@@ -142,10 +144,11 @@ def finetune(
         progress_bar=progress_bar,
         tensorboard=tensorboard,
     )
-    started = stages.prepare_softmax(softmax_config)
-    if isinstance(started, Result):
-        return FinetuneResult(status=started.status, run=out)
-    before = store_perplexity(started, opened, state="carry", device=device)
+    prepared = stages.prepare_softmax(softmax_config)
+    if isinstance(prepared, Result):
+        return FinetuneResult(status=prepared.status, run=out)
+    started, measured = prepared
+    before = measured or store_perplexity(started, opened, state="carry", device=device)
     logger.info("held-out perplexity before: %.2f", before.average)
     result = stages.train(started, config)
     if result.model is None or result.perplexity is None:
@@ -173,23 +176,28 @@ class _Stages:
     progress_bar: bool | None
     tensorboard: bool | None
 
-    def prepare_softmax(self, config: TrainConfig) -> LoadedModel | Result:
-        """The model with a softmax over the store's vocabulary, or the result of a stage that was stopped."""
+    def prepare_softmax(self, config: TrainConfig) -> tuple[LoadedModel, Perplexity | None] | Result:
+        """The model with a softmax over the store's vocabulary, or the result of a stage that was stopped.
+
+        With the model comes its held-out perplexity (state carried) where this call has measured it: over a large
+        vocabulary that takes minutes on a CPU.
+        """
         given, vocabulary = self.model, self.store.vocabulary
         if given.softmax is not None and given.vocabulary is not None and given.vocabulary.words == vocabulary.words:
-            return given
+            return given, None
         if isinstance(given.config.tokens, WordTableConfig):
             raise ConfigError(
                 f"{given.source or 'model'}: reads words of its own vocabulary, so the corpus must be built with it; "
                 "`elmo corpus build --vocabulary` takes a vocabulary"
             )
-        finished = self.out / SOFTMAX_RUN / "model"
+        finished, perplexity = self.out / SOFTMAX_RUN / "model", None
         if not (self.resume and is_native(finished)):
             head = new_softmax(given, vocabulary, seed=config.seed)
             result = self._pretrain(LanguageModel(frozen_copy(given.bilm), head), config, SOFTMAX_RUN)
             if not result.done:
                 return result
-        return read_model(finished)
+            perplexity = result.perplexity
+        return read_model(finished), perplexity
 
     def train(self, started: LoadedModel, config: TrainConfig) -> Result:
         """The second stage: everything is trained, in a copy: the caller's model may be used again."""
