@@ -5,11 +5,13 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
+from tests.tolerances import assert_near
 
 from elmo.ops.softmax import (
     Samples,
     draw_log_uniform,
     full_softmax_loss,
+    full_softmax_loss_blocked,
     full_softmax_loss_chunked,
     log_expected_count,
     race_threshold,
@@ -65,6 +67,36 @@ def test_chunked_loss_never_holds_all_logits(monkeypatch):
         full_softmax_loss_chunked(*problem(), chunk_elements=4 * V)
     assert max(sizes) == 4 * V
     assert sum(sizes) == M * V
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize(("rows", "classes"), [(1, 1), (8, 7), (33, 50), (1024, 512)])
+def test_blocked_loss_equals_the_full_one(rows, classes, dtype):
+    hidden, targets, weight, bias = (x.detach() for x in problem())
+    given = (hidden.to(dtype), targets, weight.to(dtype), bias.to(dtype))
+    ours = full_softmax_loss_blocked(*given, rows=rows, classes=classes)
+    assert ours.dtype == dtype
+    assert_near(ours, full_softmax_loss(hidden, targets, weight, bias), dtype=dtype, name="losses")
+
+
+def test_blocked_loss_of_what_is_sure_is_not_negative():
+    hidden, targets, weight, bias = (x.detach().float() for x in problem())
+    sure = full_softmax_loss_blocked(100 * weight, torch.arange(V), weight, bias, classes=7)
+    assert sure.min() >= 0
+    assert full_softmax_loss_blocked(hidden[:0], targets[:0].long(), weight, bias).shape == (0,)
+
+
+def test_blocked_loss_never_holds_all_logits(monkeypatch):
+    sizes = []
+    real = torch.logsumexp
+
+    def watched(logits, dim):
+        sizes.append(logits.numel())
+        return real(logits, dim)
+
+    monkeypatch.setattr(torch, "logsumexp", watched)
+    full_softmax_loss_blocked(*problem(), rows=8, classes=16)
+    assert max(sizes) == 8 * 16
 
 
 def test_sampled_loss_with_every_class_is_the_full_loss():

@@ -1,4 +1,4 @@
-"""Softmax losses over a large vocabulary: full, full in chunks, and sampled with a log-uniform sampler.
+"""Softmax losses over a large vocabulary: full, full in chunks or blocks, and sampled with a log-uniform sampler.
 
 Each gives one loss (negative natural log-probability) for each position and leaves the reduction to the caller.
 M positions, P hidden, V classes in order of falling frequency, S sampled classes.
@@ -16,6 +16,9 @@ from torch.utils.checkpoint import checkpoint
 from elmo.ops.triton_support import triton_runs_on
 
 CHUNK_ELEMENTS = 1 << 24  # logits that the chunked versions hold at once: 64 MiB in fp32
+# A block of logits takes 2 MiB in fp32, which stay in the cache of a CPU, and which the C library hands out
+# again instead of asking the system for new pages. [benchmarks/cpu/softmax.py]
+BLOCK_ROWS, BLOCK_CLASSES = 1024, 512
 
 
 def full_softmax_loss(hidden: Tensor, targets: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -28,12 +31,30 @@ def full_softmax_loss_chunked(
 ) -> Tensor:
     """The same in pieces of at most `chunk_elements` logits; the backward pass computes each piece again."""
     rows = max(1, chunk_elements // len(weight))
-    pieces = list(zip(torch.split(hidden, rows), torch.split(targets, rows), strict=True))
-    if torch.is_grad_enabled():
-        losses = [checkpoint(full_softmax_loss, h, t, weight, bias, use_reentrant=False) for h, t in pieces]
-    else:
-        losses = [full_softmax_loss(h, t, weight, bias) for h, t in pieces]
-    return torch.cat(losses) if losses else hidden.new_zeros(0)
+    pieces = zip(torch.split(hidden, rows), torch.split(targets, rows), strict=True)
+    return torch.cat([checkpoint(full_softmax_loss, h, t, weight, bias, use_reentrant=False) for h, t in pieces])
+
+
+@torch.no_grad()
+def full_softmax_loss_blocked(
+    hidden: Tensor,
+    targets: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    *,
+    rows: int = BLOCK_ROWS,
+    classes: int = BLOCK_CLASSES,
+) -> Tensor:
+    """The same without gradients, in blocks of positions and of classes."""
+    blocks = list(zip(torch.split(weight, classes), torch.split(bias, classes), strict=True))
+    losses = []
+    for h, t in zip(torch.split(hidden, rows), torch.split(targets, rows), strict=True):
+        sums = torch.stack([torch.logsumexp(_logits(h, *block), 1) for block in blocks])  # [blocks, rows]
+        wide = sums.dtype
+        found = (h.to(wide) * weight[t].to(wide)).sum(1) + bias[t]
+        # The target's logit is rounded otherwise than in its block; no loss is below zero.
+        losses.append((torch.logsumexp(sums, 0) - found).clamp_min(0.0))
+    return torch.cat(losses)
 
 
 class Samples(NamedTuple):

@@ -10,7 +10,12 @@ import torch
 from torch import Tensor, nn
 
 from elmo.errors import ConfigError
-from elmo.ops.softmax import Samples, full_softmax_loss_chunked, sampled_softmax_loss
+from elmo.ops.softmax import (
+    Samples,
+    full_softmax_loss_blocked,
+    full_softmax_loss_chunked,
+    sampled_softmax_loss,
+)
 from elmo.pretrain.adaptive import AdaptiveConfig, AdaptiveHead
 
 
@@ -55,7 +60,9 @@ class SoftmaxHead(nn.Module):
     @torch.no_grad()
     def losses(self, hidden: Tensor, targets: Tensor) -> Tensor:
         """Exact negative log-probabilities: [M]."""
-        return full_softmax_loss_chunked(hidden, targets, self.weight, self.bias)
+        # Blocks fit a CPU's cache; on a GPU they are more launches than chunks.
+        loss = full_softmax_loss_blocked if hidden.device.type == "cpu" else full_softmax_loss_chunked
+        return loss(hidden, targets, self.weight, self.bias)
 
     @torch.no_grad()
     def log_probabilities(self, hidden: Tensor) -> Tensor:
