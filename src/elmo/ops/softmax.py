@@ -32,7 +32,11 @@ def full_softmax_loss_chunked(
     """The same in pieces of at most `chunk_elements` logits; the backward pass computes each piece again."""
     rows = max(1, chunk_elements // len(weight))
     pieces = zip(torch.split(hidden, rows), torch.split(targets, rows), strict=True)
-    return torch.cat([checkpoint(full_softmax_loss, h, t, weight, bias, use_reentrant=False) for h, t in pieces])
+    if torch.is_grad_enabled():
+        losses = [checkpoint(full_softmax_loss, h, t, weight, bias, use_reentrant=False) for h, t in pieces]
+    else:
+        losses = [full_softmax_loss(h, t, weight, bias) for h, t in pieces]
+    return torch.cat(losses)
 
 
 @torch.no_grad()
