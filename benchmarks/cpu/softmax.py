@@ -2,7 +2,7 @@
 
     python benchmarks/cpu/softmax.py [--words 100000] [--size 256] [--positions 4096]
 
-Whole rows are `F.cross_entropy` of as many positions at once as 64 MiB hold; a perplexity is nearly all this.
+Whole rows are `F.cross_entropy` of as many positions at once as 64 MiB hold. A perplexity spends most of its time so.
 """
 
 import argparse

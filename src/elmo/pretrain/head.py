@@ -10,12 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo.errors import ConfigError
-from elmo.ops.softmax import (
-    Samples,
-    full_softmax_loss_blocked,
-    full_softmax_loss_chunked,
-    sampled_softmax_loss,
-)
+from elmo.ops.softmax import Samples, full_softmax_loss_blocked, full_softmax_loss_chunked, sampled_softmax_loss
 from elmo.pretrain.adaptive import AdaptiveConfig, AdaptiveHead
 
 
