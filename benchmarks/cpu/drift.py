@@ -47,7 +47,7 @@ def main() -> None:
 
 def embed(model: str, dtype: str, sentences: list[list[str]]) -> tuple[torch.Tensor, float]:
     """All layers of all tokens [L, tokens, D], and the CPU time."""
-    embedder = elmo.load(model, device="cpu", dtype=dtype)
+    embedder = elmo.load(model, device="cpu", precision=dtype)
     start = time.process_time()
     vectors = embedder.encode(sentences, layers="all")
     return torch.from_numpy(np.concatenate(vectors, axis=1)), time.process_time() - start

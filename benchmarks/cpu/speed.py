@@ -161,7 +161,7 @@ Embed = Callable[[list[list[str]], int], object]
 def embedder(model: str, dtype: str) -> tuple[Embed, Callable[[], None]]:
     import elmo
 
-    loaded = elmo.load(model, device="cpu", dtype=dtype)
+    loaded = elmo.load(model, device="cpu", precision=dtype)
     return lambda sentences, size: loaded.encode(sentences, layers="all", batch_size=size), loaded.cache.clear
 
 

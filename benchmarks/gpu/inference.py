@@ -123,7 +123,7 @@ def run(sentences: Sentences, sizes: list[str], rows: list[int], *, peers: list[
                         theirs[kind] = time_pass(call, tokens, passes=1)
                         report(f"AllenNLP, float32, {kind}", theirs[kind], 0, peak)
                 for dtype in ("float32", "bfloat16"):
-                    embedder = Embedder(make_model(size), device="cuda", dtype=dtype)
+                    embedder = Embedder(make_model(size), device="cuda", precision=dtype)
                     flops = flops_per_token(embedder.bilm.config.lstm)  # type: ignore[arg-type]
                     for kind, function in (("device", on_device), ("numpy", to_numpy)):
                         for _ in range(2):  # kernels are compiled, then batches are recorded
@@ -137,7 +137,7 @@ def run(sentences: Sentences, sizes: list[str], rows: list[int], *, peers: list[
                             print_kernels(kernels_of(partial(on_device, embedder, sentences[:batch], batch), top=30))
                         for peer in (peer for peer in peers if peer in LSTM):
                             with using(peer):
-                                plain = Embedder(make_model(size), device="cuda", dtype=dtype)
+                                plain = Embedder(make_model(size), device="cuda", precision=dtype)
                                 plain._forward = plain.bilm  # cuDNN allocates while it runs
                                 on_device(plain, sentences[:SHORT_PASS], batch)
                                 rate = time_pass(partial(on_device, plain, sentences, batch), tokens, passes=1)

@@ -38,7 +38,7 @@ MEGABYTES = 20
 def make_trainer(
     store: CorpusStore, size: str, batch: int, *, captured: bool = True, optimizer: OptimizerConfig | None = None
 ) -> Trainer:
-    config = TrainConfig.recipe("modern").replace(size=size, batch=batch)
+    config = TrainConfig.recipe("modern").replace(size=size, batch_size=batch)
     config = config if optimizer is None else config.replace(optimizer=optimizer)
     plan = make_plan(config, symbols=len(store.train_tokens), vocabulary=len(store.vocabulary))
     model = new_model(config, vocabulary=len(store.vocabulary))

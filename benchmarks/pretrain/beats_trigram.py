@@ -75,7 +75,7 @@ def main() -> None:
         config = TrainConfig.from_dict(
             {
                 "model": MODEL,
-                "batch": 32,
+                "batch_size": 32,
                 "epochs": arguments.epochs,
                 "dropout": 0.0,  # a text read once or twice is not learnt by heart
                 "loss": {"kind": "sampled", "samples": 1024},

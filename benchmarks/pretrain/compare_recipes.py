@@ -1,6 +1,6 @@
 """The recipes that come with the product on the same text, model, batch and number of tokens.
 
-    python -m benchmarks.pretrain.compare_recipes CORPUS [--epochs 4] [--size small] [--batch 512] [--device cuda]
+    python -m benchmarks.pretrain.compare_recipes CORPUS [--epochs 4] [--size small] [--batch-size 512] [--device cuda]
 
 CORPUS is a corpus store. Perplexity is full-softmax, held out, average of both directions, for the three ways of
 starting a sentence: from the state after the text before it, from the settled state, and from zero. The default recipe
@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=float, default=4.0)
     parser.add_argument("--device")
     parser.add_argument("--size", choices=get_args(Size), default="small")
-    parser.add_argument("--batch", type=int)
+    parser.add_argument("--batch-size", type=int)
     parser.add_argument("--only", nargs="+", help="some of the recipes, by name")
     arguments = parser.parse_args()
     store = CorpusStore.open(arguments.corpus)
@@ -58,7 +58,7 @@ def main() -> None:
         if arguments.only and name not in arguments.only:
             continue
         with tempfile.TemporaryDirectory() as folder:
-            run = config.replace(size=arguments.size, batch=arguments.batch, epochs=arguments.epochs)
+            run = config.replace(size=arguments.size, batch_size=arguments.batch_size, epochs=arguments.epochs)
             result = pretrain(store, run, folder, device=arguments.device, tensorboard=False)
             if result.model is None:
                 raise SystemExit(f"{name}: stopped after {result.step:,} of {result.steps:,} steps ({result.status})")

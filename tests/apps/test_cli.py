@@ -145,28 +145,28 @@ def test_convert_to_eight_bits_leaves_the_softmax_out_or_apart_and_commands_take
         bilm=make_bilm(), tokenizer=Tokenizer(rule="treebank"), vocabulary=Vocabulary(words), softmax=softmax
     )
     write_model(whole, tmp_path / "whole")
-    expected = command("perplexity", tmp_path / "whole", text, "--state", "zero")
+    expected = command("perplexity", text, "--model", tmp_path / "whole", "--state", "zero")
     assert expected.code == 0, expected.err
 
-    done = command("convert", tmp_path / "whole", tmp_path / "bare", "--store", "int8")
+    done = command("convert", tmp_path / "whole", tmp_path / "bare", "--storage", "int8")
     assert "the softmax is left out" in done.out
-    done = command("perplexity", tmp_path / "bare", text)
+    done = command("perplexity", text, "--model", tmp_path / "bare")
     assert done.code == 2
     assert "has no softmax" in done.err
     assert "--softmax" in done.err
 
     apart = tmp_path / "softmax.safetensors"
     assert (
-        command("convert", tmp_path / "whole", tmp_path / "small", "--store", "int8", "--softmax-to", apart).code == 0
+        command("convert", tmp_path / "whole", tmp_path / "small", "--storage", "int8", "--softmax-to", apart).code == 0
     )
-    assert command("score", tmp_path / "small", text, "--softmax", apart).code == 0
-    done = command("perplexity", tmp_path / "small", text, "--state", "zero", "--softmax", apart)
+    assert command("score", text, "--model", tmp_path / "small", "--softmax", apart).code == 0
+    done = command("perplexity", text, "--model", tmp_path / "small", "--state", "zero", "--softmax", apart)
     assert done.err == ""
     assert float(done.out.split()[0]) == pytest.approx(float(expected.out.split()[0]), rel=0.02)
 
-    done = command("convert", tmp_path / "whole", tmp_path / "kept", "--store", "fp16", "--with-softmax")
+    done = command("convert", tmp_path / "whole", tmp_path / "kept", "--storage", "float16", "--with-softmax")
     assert done.out == ""
-    assert command("score", tmp_path / "kept", text).code == 0
+    assert command("score", text, "--model", tmp_path / "kept").code == 0
 
 
 def test_embedding_without_a_model_takes_the_packaged_one(

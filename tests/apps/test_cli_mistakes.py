@@ -61,7 +61,7 @@ def test_a_nul_is_seen_in_npz(command: Command, model: Path, tmp_path: Path) -> 
         (["--with-softmax"], "has no softmax to keep"),
         (["--softmax-to", "softmax.safetensors"], "has no softmax to keep"),
         (["--card", "nowhere.md"], "nowhere.md"),
-        (["--to", "onnx", "--store", "int8"], "--store: an ONNX file has no place for that"),
+        (["--to", "onnx", "--storage", "int8"], "--storage: an ONNX file has no place for that"),
     ],
 )
 def test_convert_refuses_what_it_cannot_do(
@@ -80,18 +80,18 @@ def test_convert_does_not_replace_what_it_reads(command: Command, model: Path, t
 
 
 def test_a_converted_model_says_of_its_card_that_it_is_the_originals(command: Command, tmp_path: Path) -> None:
-    assert command("convert", "english", tmp_path / "half", "--store", "fp16").code == 0
+    assert command("convert", "english", tmp_path / "half", "--storage", "float16").code == 0
     assert command("convert", tmp_path / "half", tmp_path / "again").code == 0
     card = read_model(tmp_path / "again").card
     assert card is not None
-    assert card.count("is of the original; this is fp16") == 1
+    assert card.count("is of the original; this is float16") == 1
 
 
 def test_a_run_goes_on_with_its_own_options(command: Command, text: Path, tmp_path: Path) -> None:
     text.write_text("A cat sat on a mat .\n" * 300, encoding="utf-8")
     assert command("corpus", "build", text, "-o", tmp_path / "corpus", "--tokenized").code == 0
     first = ["pretrain", tmp_path / "corpus", "-o", tmp_path / "run", "--device", "cpu"]
-    size = ["--size", "tiny", "--steps", "3", "--batch", "4"]
+    size = ["--size", "tiny", "--steps", "3", "--batch-size", "4"]
     assert command(*first, *size, "--time-limit", "0").code == 0
     done = command(*first, "--resume")
     assert done.code == 0, done.err

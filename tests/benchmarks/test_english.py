@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store = build_corpus(
         [folder / "common_voice_en.txt"], folder / "corpus", heldout=[folder / "english_heldout.txt"], workers=1
     )
-    config = TrainConfig(size="tiny", steps=3, batch=4)
+    config = TrainConfig(size="tiny", steps=3, batch_size=4)
     pretrain(store, config, folder / "run", device="cpu", tensorboard=False)
     return folder
 

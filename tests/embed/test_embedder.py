@@ -54,7 +54,7 @@ def test_an_embedder_of_another_precision_leaves_the_model_as_it_is(model_direct
     model = read_model(model_directory)
     single = Embedder(model, device="cpu")
     before = single.encode(SENTENCES)
-    assert Embedder(model, device="cpu", dtype="float64").precision == "float64"
+    assert Embedder(model, device="cpu", precision="float64").precision == "float64"
     assert {(p.dtype, p.requires_grad) for p in model.bilm.parameters()} == {(torch.float32, True)}
     for embedder in (single, Embedder(model, device="cpu")):
         assert all(np.array_equal(a, b) for a, b in zip(embedder.encode(SENTENCES), before, strict=True))
@@ -226,7 +226,7 @@ def test_impossible_options_are_refused(embedder: Embedder, arguments: dict[str,
         embedder.encode(SENTENCES, **arguments)
 
 
-@pytest.mark.parametrize(("name", "value"), [("state", "warm"), ("dtype", "int3"), ("num_threads", 0)])
+@pytest.mark.parametrize(("name", "value"), [("state", "warm"), ("precision", "int3"), ("num_threads", 0)])
 def test_impossible_arguments_of_load_are_refused(model_directory: Path, name: str, value: object) -> None:
     with pytest.raises(ConfigError, match=f"{name} is {value!r}"):
         load(model_directory, device="cpu", **{name: value})
@@ -242,7 +242,7 @@ def test_half_precision_that_a_cpu_does_not_run_becomes_float32_with_a_warning(
 ) -> None:
     monkeypatch.setattr(cpu_bfloat16, "TRIAL", "import os, signal; os.kill(os.getpid(), signal.SIGILL)")
     cpu_bfloat16.cpu_runs_bfloat16.cache_clear()
-    half = load(model_directory, device="cpu", dtype=dtype)
+    half = load(model_directory, device="cpu", precision=dtype)
     cpu_bfloat16.cpu_runs_bfloat16.cache_clear()
     assert "computing in float32" in caplog.text
     assert half.precision == "float32"
@@ -251,7 +251,7 @@ def test_half_precision_that_a_cpu_does_not_run_becomes_float32_with_a_warning(
 
 @pytest.mark.skipif(not kernels_run(), reason="no C++ compiler, so there are no kernels")
 def test_int8_gives_nearly_the_same_vectors(model_directory: Path, embedder: Embedder) -> None:
-    small = load(model_directory, device="cpu", dtype="int8")
+    small = load(model_directory, device="cpu", precision="int8")
     assert small.precision == "int8"
     for found, wanted in zip(small.encode(SENTENCES), embedder.encode(SENTENCES), strict=True):
         cosine = (found * wanted).sum(-1) / np.linalg.norm(found, axis=-1) / np.linalg.norm(wanted, axis=-1)
@@ -263,7 +263,7 @@ def test_without_compiled_kernels_vectors_are_the_same_and_int8_is_refused_aloud
     model_directory: Path, embedder: Embedder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(packed, "kernels_run", lambda: False)
-    plain = load(model_directory, device="cpu", dtype="int8")
+    plain = load(model_directory, device="cpu", precision="int8")
     assert "computing in float32" in caplog.text
     assert plain.precision == "float32"
     for found, wanted in zip(plain.encode(SENTENCES), embedder.encode(SENTENCES), strict=True):
@@ -271,7 +271,7 @@ def test_without_compiled_kernels_vectors_are_the_same_and_int8_is_refused_aloud
 
 
 def test_float64_agrees_with_float32(model_directory: Path, embedder: Embedder) -> None:
-    double = load(model_directory, device="cpu", dtype="float64")
+    double = load(model_directory, device="cpu", precision="float64")
     assert double.bilm.settled_h.dtype == torch.float64
     close(double.encode(SENTENCES)[0], embedder.encode(SENTENCES)[0])
 
@@ -291,7 +291,14 @@ def test_a_pickled_embedder_refers_to_its_files(embedder: Embedder) -> None:
 def test_a_pickled_embedder_loads_again_as_it_was_loaded(
     model_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chosen = {"device": "cpu", "dtype": "float64", "state": "zero", "num_threads": 1, "options": None, "offline": True}
+    chosen = {
+        "device": "cpu",
+        "precision": "float64",
+        "state": "zero",
+        "num_threads": 1,
+        "options": None,
+        "offline": True,
+    }
     data = pickle.dumps(load(model_directory, **chosen))
     seen: dict[str, object] = {}
     monkeypatch.setattr("elmo.embed.load.load", lambda **options: seen.update(options))

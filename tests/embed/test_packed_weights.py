@@ -31,7 +31,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def load_and_keep(path: Path, dtype: str | None = None) -> Embedder:
-    embedder = load(path, device="cpu", dtype=dtype)
+    embedder = load(path, device="cpu", precision=dtype)
     for thread in threading.enumerate():
         if thread.name == "elmo-packed":
             thread.join()

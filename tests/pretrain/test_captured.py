@@ -18,15 +18,15 @@ pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(),
 def make(folder, config: TrainConfig) -> Trainer:
     store = CorpusStore.open(folder)
     plan = make_plan(config, symbols=len(store.train_tokens), vocabulary=len(store.vocabulary))
-    model = new_model(config.replace(batch=plan.batch), vocabulary=len(store.vocabulary))
+    model = new_model(config.replace(batch_size=plan.batch_size), vocabulary=len(store.vocabulary))
     return Trainer(store, config, plan, model=model, world=World(), device=torch.device("cuda"))
 
 
-@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 @pytest.mark.parametrize("optimizer", [AdamConfig(), AdagradConfig(), MuonConfig()], ids=lambda c: c.kind)
 def test_a_captured_step_equals_an_eager_one(toy_store, monkeypatch, optimizer, precision):
     config = TrainConfig(
-        size="tiny", batch=8, window=10, steps=20, dropout=0.2, precision=precision, optimizer=optimizer,
+        size="tiny", batch_size=8, window=10, steps=20, dropout=0.2, precision=precision, optimizer=optimizer,
         loss=SampledConfig(samples=8),
     )  # fmt: skip
     captured = make(toy_store, config)
@@ -45,7 +45,7 @@ def test_a_captured_step_equals_an_eager_one(toy_store, monkeypatch, optimizer, 
 
 
 def test_a_batch_with_more_distinct_words_than_places_is_trained_all_the_same(toy_store):
-    config = TrainConfig(size="tiny", batch=8, window=10, steps=20, dropout=0.0, loss=SampledConfig(samples=8))
+    config = TrainConfig(size="tiny", batch_size=8, window=10, steps=20, dropout=0.0, loss=SampledConfig(samples=8))
     roomy, narrow = make(toy_store, config), make(toy_store, config)
     narrow.capacity = 1
     for step in range(8):

@@ -26,7 +26,7 @@ def test_the_default_is_the_modern_recipe():
 def test_the_papers_recipe_has_the_papers_numbers():
     config = TrainConfig.recipe("paper")
     assert config.optimizer == AdagradConfig(rate=0.2, initial_accumulator=1.0)
-    assert (config.batch, config.window, config.epochs, config.dropout) == (3 * 128, 20, 10, 0.1)
+    assert (config.batch_size, config.window, config.epochs, config.dropout) == (3 * 128, 20, 10, 0.1)
     assert (config.loss_sum, config.clip, config.loss.samples) == ("window", 10.0, 8192)
     assert config.reset == 0
     assert config.architecture == model_of_size("original")
@@ -92,7 +92,7 @@ def test_an_unknown_recipe_names_the_known_ones():
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"batch": 0},
+        {"batch_size": 0},
         {"window": 0},
         {"epochs": 0.0},
         {"steps": 0},

@@ -24,11 +24,11 @@ from elmo.pretrain.schedule import ScheduleConfig
 from elmo.pretrain.sizes import model_of_size
 from elmo.pretrain.trainer import Trainer, new_model
 
-BASE = TrainConfig(size="tiny", batch=4, window=5, steps=3, evaluate_every=2, log_every=3, keep=9, clip=0.01)
+BASE = TrainConfig(size="tiny", batch_size=4, window=5, steps=3, evaluate_every=2, log_every=3, keep=9, clip=0.01)
 
 # Seen in the files of a run of three steps.
 SEEN_IN_A_RUN: dict[str, Any] = {
-    "batch": 8,
+    "batch_size": 8,
     "window": 6,
     "order": "document",
     "reset": (0.0, {"window": 12, "steps": 6}),
@@ -150,9 +150,9 @@ def test_accumulation_takes_the_rows_in_parts(toy_store, monkeypatch):
 
 
 def test_precision_is_checked_against_the_device(toy_store):
-    weights_after_a_step(toy_store, BASE.replace(precision="fp32"))
-    with pytest.raises(ConfigError, match="bf16"):
-        weights_after_a_step(toy_store, BASE.replace(precision="bf16"))
+    weights_after_a_step(toy_store, BASE.replace(precision="float32"))
+    with pytest.raises(ConfigError, match="bfloat16"):
+        weights_after_a_step(toy_store, BASE.replace(precision="bfloat16"))
 
 
 def test_guard_fields_change_its_verdicts():

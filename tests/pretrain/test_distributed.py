@@ -19,7 +19,7 @@ from elmo.pretrain.metrics import read_metrics
 
 OPTIONS = {
     "size": "tiny",
-    "batch": 4,
+    "batch_size": 4,
     "window": 5,
     "log_every": 1,
     "dropout": 0.0,

@@ -19,7 +19,7 @@ from elmo.weights.formats import read_model, write_model
 from elmo.weights.softmaxfile import add_softmax
 from elmo.weights.tensors import content_sha256
 
-QUICK = {"batch": 4, "window": 10, "evaluate_every": 10, "dropout": 0.0}
+QUICK = {"batch_size": 4, "window": 10, "evaluate_every": 10, "dropout": 0.0}
 SOFTMAX = TrainConfig(**QUICK, steps=20, optimizer=AdamConfig(rate=0.02))
 TUNE = TrainConfig(**QUICK, steps=40, optimizer=AdamConfig(rate=0.005))
 

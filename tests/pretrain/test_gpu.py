@@ -15,13 +15,13 @@ pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(),
 
 BASE = TrainConfig(
     size="tiny",
-    batch=8,
+    batch_size=8,
     window=10,
     steps=30,
     evaluate_every=10,
     log_every=1,
     dropout=0.0,
-    precision="fp32",
+    precision="float32",
     keep=9,
     reset=0.0,
 )
@@ -47,7 +47,7 @@ def test_cuda_in_fp32_gives_the_losses_of_the_cpu(toy_store, tmp_path, loss, opt
 
 def test_bf16_is_near_fp32(toy_store, tmp_path):
     fp32, there = train(toy_store, tmp_path / "fp32", BASE, "cuda")
-    bf16, here = train(toy_store, tmp_path / "bf16", BASE.replace(precision="bf16"), "cuda")
+    bf16, here = train(toy_store, tmp_path / "bf16", BASE.replace(precision="bfloat16"), "cuda")
     assert bf16 != fp32
     assert bf16 == pytest.approx(fp32, rel=0.02)
     assert here.average == pytest.approx(there.average, rel=0.03)
@@ -63,7 +63,7 @@ class Crash(BaseException):
 
 
 def test_a_run_cut_off_on_cuda_goes_on_with_the_same_curve(toy_store, tmp_path, monkeypatch):
-    config = BASE.replace(precision="bf16", dropout=0.1)
+    config = BASE.replace(precision="bfloat16", dropout=0.1)
     straight, _ = train(toy_store, tmp_path / "straight", config, "cuda")
     real = Trainer.step
 

@@ -25,7 +25,7 @@ from elmo.weights.formats import read_model
 
 LOSSES = [SampledConfig(samples=8), FullConfig(), AdaptiveConfig()]
 OPTIMIZERS = [AdamConfig(), AdagradConfig(), MuonConfig()]
-QUICK = {"size": "tiny", "batch": 4, "window": 5, "steps": 8, "evaluate_every": 4, "log_every": 2, "keep": 9}
+QUICK = {"size": "tiny", "batch_size": 4, "window": 5, "steps": 8, "evaluate_every": 4, "log_every": 2, "keep": 9}
 
 
 def config(**options):
@@ -311,8 +311,8 @@ def test_a_model_of_words_must_have_the_corpus_vocabulary(toy_store, tmp_path):
 
 
 def test_bf16_is_refused_on_a_cpu(toy_store, tmp_path):
-    with pytest.raises(ConfigError, match="bf16"):
-        train(toy_store, tmp_path, precision="bf16")
+    with pytest.raises(ConfigError, match="bfloat16"):
+        train(toy_store, tmp_path, precision="bfloat16")
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda c: c.kind)

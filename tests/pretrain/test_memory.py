@@ -13,7 +13,7 @@ V = 1000
 
 
 def estimate(world=1, vocabulary=V, types=50_000, symbols=1_000_000, **options):
-    config = TrainConfig(**{"size": "tiny", "batch": 32, **options})
+    config = TrainConfig(**{"size": "tiny", "batch_size": 32, **options})
     plan = make_plan(config, symbols=symbols, vocabulary=vocabulary, world=world)
     return estimate_memory(config, plan, vocabulary=vocabulary, types=types, symbols=symbols, world=world)
 

@@ -14,9 +14,9 @@ def plan(symbols=1_000_000, vocabulary=30_000, world=1, **options):
 
 
 def test_epochs_become_steps_of_the_counted_corpus():
-    made = plan(batch=50, window=20, epochs=3)
+    made = plan(batch_size=50, window=20, epochs=3)
     assert (made.steps_per_epoch, made.steps) == (1000, 3000)
-    assert plan(batch=50, epochs=0.5).steps == 500
+    assert plan(batch_size=50, epochs=0.5).steps == 500
 
 
 @pytest.mark.parametrize(("size", "rate"), [("original", 1.2e-3), ("medium", 1.697e-3), ("small", 2.4e-3)])
@@ -30,8 +30,8 @@ def test_steps_take_the_place_of_epochs():
 
 
 def test_evaluation_comes_once_an_epoch_or_twenty_times_a_run():
-    assert plan(batch=50, epochs=100).evaluate_every == 1000
-    assert plan(batch=50, epochs=1).evaluate_every == 50
+    assert plan(batch_size=50, epochs=100).evaluate_every == 1000
+    assert plan(batch_size=50, epochs=1).evaluate_every == 50
     assert plan(evaluate_every=7).evaluate_every == 7
 
 
@@ -57,4 +57,4 @@ def test_the_batch_grows_with_the_corpus(symbols, rows):
 def test_the_batch_can_be_divided_among_processes():
     assert choose_batch(1_000_000, window=20, world=3) % 3 == 0
     with pytest.raises(ConfigError, match="multiple of 3"):
-        plan(batch=32, world=3)
+        plan(batch_size=32, world=3)

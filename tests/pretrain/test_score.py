@@ -21,7 +21,7 @@ from elmo.weights.formats import read_model
 def trained(make_store, make_sentences, tmp_path_factory):
     """A model that has learnt the toy grammar a little."""
     config = TrainConfig(
-        size="tiny", batch=8, window=10, steps=150, evaluate_every=150, dropout=0.0, loss=FullConfig(),
+        size="tiny", batch_size=8, window=10, steps=150, evaluate_every=150, dropout=0.0, loss=FullConfig(),
         optimizer=AdamConfig(rate=0.01),
     )  # fmt: skip
     run = tmp_path_factory.mktemp("run")

@@ -19,7 +19,7 @@ def make_trainer(toy_store):
     store = CorpusStore.open(toy_store)
 
     def make(rank=0, world=1, **options):
-        config = TrainConfig(**{"size": "tiny", "batch": 8, "window": 4, **options})
+        config = TrainConfig(**{"size": "tiny", "batch_size": 8, "window": 4, **options})
         plan = make_plan(config, symbols=len(store.train_tokens), vocabulary=len(store.vocabulary), world=world)
         model = new_model(config, vocabulary=len(store.vocabulary))
         return Trainer(store, config, plan, model=model, world=World(rank=rank, size=world), device=torch.device("cpu"))

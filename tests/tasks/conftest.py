@@ -16,7 +16,7 @@ SAMPLES = Path(__file__).parent / "samples"
 SMALL: dict[str, Any] = {
     "embedding.words.dim": 12,
     "embedding.characters": {"dim": 6, "filters": 12, "width": 3},
-    "train.batch": 4,
+    "train.batch_size": 4,
     "train.rate": 0.02,
     "train.schedule": "constant",
     "train.patience": None,

@@ -17,7 +17,7 @@ ALL = pytest.mark.parametrize("sample", SAMPLES_OF_TASKS.values(), ids=SAMPLES_O
 
 
 @ALL
-@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_a_task_learns_on_a_gpu_and_answers_alike_on_a_cpu(
     sample: Sample, precision: str, model: LoadedModel, tmp_path: Path
 ) -> None:

@@ -204,7 +204,7 @@ def test_a_baseline_needs_no_bilm(train_bilm: bool, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("train__batch", 3),
+        ("train__batch_size", 3),
         ("train__rate", 0.001),
         ("train__schedule", "linear"),
         ("train__warmup", 0.5),
@@ -238,7 +238,7 @@ def test_every_option_changes_what_is_learned(name: str, value: Any, model: Load
     ("name", "value"),
     [
         ("task__subphrases", True),
-        ("train__batch", 3),
+        ("train__batch_size", 3),
         ("task__model__hidden", 7),
         ("task__model__embedding_dropout", 0.5),
         ("task__model__encoder_dropout", 0.5),

@@ -55,7 +55,7 @@ class Reference(NamedTuple):
 
     name_or_path: str
     device: str | None
-    dtype: str | None
+    precision: str | None
     state: StateMode
     num_threads: int | None
     options: str | None
@@ -73,7 +73,7 @@ class Embedder:
         model: LoadedModel,
         *,
         device: str | None = None,
-        dtype: str | None = None,
+        precision: str | None = None,
         state: StateMode = "settled",
         num_threads: int | None = None,
         reference: Reference | None = None,
@@ -84,13 +84,13 @@ class Embedder:
         if num_threads is not None and num_threads < 1:
             raise ConfigError(f"num_threads is {num_threads}; it must be at least 1")
         self.device = choose_device(device)
-        self.dtype = _choose_dtype(dtype, self.device)
+        self.dtype = _choose_dtype(precision, self.device)
         self.precision = str(self.dtype).removeprefix("torch.")
         self.state = state
         self.num_threads = num_threads
         self.model = model
         self.bilm = frozen_copy(model.bilm).to(self.device, self.dtype)
-        self._runner = self._prepare(int8=dtype == "int8", packed=packed)
+        self._runner = self._prepare(int8=precision == "int8", packed=packed)
         self._reference = reference
         with torch.inference_mode():
             self._boundaries = self._word_rows(model.boundary_rows())  # [2, D]
@@ -111,7 +111,7 @@ class Embedder:
             return PackedBiLM(self.bilm, int8=int8, file=packed)
         if int8:
             logger.warning(
-                "dtype int8 needs a CPU, a C++ compiler (g++) and a model with a biLSTM of its own; computing in %s",
+                "precision int8 needs a CPU, a C++ compiler (g++) and a model with its own biLSTM; computing in %s",
                 self.precision,
             )
         return self.bilm
@@ -360,13 +360,13 @@ class Embedder:
 
 def _choose_dtype(name: str | None, device: torch.device) -> torch.dtype:
     if name is not None and name not in DTYPES:
-        raise ConfigError(f"dtype is {name!r}; it must be one of {', '.join(DTYPES)}")
+        raise ConfigError(f"precision is {name!r}; it must be one of {', '.join(DTYPES)}")
     dtype = DTYPES[name or "float32"]
     if device.type == "cpu" and dtype == torch.float16:
-        logger.warning("dtype float16 is not used on a CPU, where it gains nothing; computing in float32")
+        logger.warning("precision float16 is not used on a CPU, where it gains nothing; computing in float32")
         return torch.float32
     if device.type == "cpu" and dtype == torch.bfloat16 and not cpu_runs_bfloat16():
-        logger.warning("dtype bfloat16 failed a trial on this CPU; computing in float32 (int8 is the faster choice)")
+        logger.warning("precision bfloat16 failed a trial on this CPU; computing in float32 (int8 is faster)")
         return torch.float32
     return dtype
 

@@ -15,7 +15,7 @@ def load(
     name_or_path: str | os.PathLike[str] | None = None,
     *,
     device: str | None = None,
-    dtype: str | None = None,
+    precision: str | None = None,
     state: StateMode = "settled",
     num_threads: int | None = None,
     options: str | os.PathLike[str] | None = None,
@@ -25,7 +25,8 @@ def load(
 
     `name_or_path`: a directory or file of any supported format, or the name of a published model; the packaged English
     model if it is not given.
-    `device`: "cpu", "cuda", "cuda:1"; a GPU is taken if there is one. `dtype`: "float32" (default), "float64", on a GPU
+    `device`: "cpu", "cuda", "cuda:1"; a GPU is taken if there is one. `precision`: what is
+    computed in: "float32" (default), "float64", on a GPU
     "bfloat16" or "float16", on a CPU "int8" (faster, weights in a quarter of the memory, vectors a little off; see
     docs/speed.md) or "bfloat16" where it runs. `state`: where each sentence starts: "settled" (the state between
     sentences; results depend on nothing but the sentence), "zero", or "carry" (from the sentence before in the batch
@@ -35,19 +36,25 @@ def load(
     """
     source = DEFAULT if name_or_path is None else str(name_or_path)
     options = None if options is None else str(options)
-    packed = None if source == DEFAULT else _packed_file(Path(source), device, dtype)  # the packaged model is small
+    packed = None if source == DEFAULT else _packed_file(Path(source), device, precision)  # the packaged model is small
     # What is packed was searched for NaN when it was made: no number of a large model is read twice.
     unseen = packed is None or not packed.is_mapped
     given = None if options is None else Path(options)
     model = read_model(source, options=given, finite=unseen, offline=offline)
-    reference = Reference(source, device, dtype, state, num_threads, options, offline)
+    reference = Reference(source, device, precision, state, num_threads, options, offline)
     return Embedder(
-        model, device=device, dtype=dtype, state=state, num_threads=num_threads, reference=reference, packed=packed
+        model,
+        device=device,
+        precision=precision,
+        state=state,
+        num_threads=num_threads,
+        reference=reference,
+        packed=packed,
     )
 
 
-def _packed_file(path: Path, device: str | None, dtype: str | None) -> PackedFile | None:
-    if choose_device(device).type != "cpu" or dtype not in (None, "float32", "int8") or not path.is_dir():
+def _packed_file(path: Path, device: str | None, precision: str | None) -> PackedFile | None:
+    if choose_device(device).type != "cpu" or precision not in (None, "float32", "int8") or not path.is_dir():
         return None
-    found = packed_path(path, int8=dtype == "int8")
+    found = packed_path(path, int8=precision == "int8")
     return None if found is None else PackedFile(found)

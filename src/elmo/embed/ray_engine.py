@@ -81,7 +81,7 @@ def embed_with_ray(
         raise ConfigError(
             "state 'carry' goes from line to line, but shards are embedded apart; use 'settled' or 'zero'"
         )
-    settings: dict[str, Any] = {"name_or_path": model, "device": device, "dtype": precision, "state": state}
+    settings: dict[str, Any] = {"name_or_path": model, "device": device, "precision": precision, "state": state}
     embedder = load(**settings)  # fails here, once, rather than on every machine
     check_layers(options.layers, embedder.layer_count)
     job = {

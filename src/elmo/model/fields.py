@@ -3,12 +3,18 @@
 import dataclasses
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from elmo.errors import ConfigError
 
 C = TypeVar("C")
+_FORMERLY = "formerly"
+
+
+def formerly(name: str | None = None, *, values: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Metadata of a field: the name that it has in older files, and what was written there for its values."""
+    return {_FORMERLY: (name, values or {})}
 
 
 def read_fields(cls: type[C], values: object, *, where: str) -> C:
@@ -16,6 +22,7 @@ def read_fields(cls: type[C], values: object, *, where: str) -> C:
     if not isinstance(values, Mapping):
         raise ConfigError(f"{where}: found {_kind(values)}, but a table with keys is wanted")
     fields = {f.name: f for f in dataclasses.fields(typing.cast(Any, cls))}
+    values = _in_present_names(fields.values(), values)
     unknown = sorted(set(map(str, values)) - set(fields))
     if unknown:
         raise ConfigError(f"{where}: unknown key {unknown[0]!r}; known keys are {', '.join(sorted(fields))}")
@@ -27,6 +34,18 @@ def read_fields(cls: type[C], values: object, *, where: str) -> C:
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             raise ConfigError(f"{where}: key {name!r} is missing")
     return cls(**arguments)
+
+
+def _in_present_names(fields: Iterable[dataclasses.Field[Any]], values: Mapping[str, Any]) -> Mapping[str, Any]:
+    result = dict(values)
+    for field in fields:
+        name, present = field.metadata.get(_FORMERLY, (None, {}))
+        if name in result and field.name not in result:
+            result[field.name] = result.pop(name)
+        value = result.get(field.name)
+        if isinstance(value, str) and value in present:
+            result[field.name] = present[value]
+    return result
 
 
 def _read(hint: Any, value: object, *, where: str) -> Any:

@@ -1,8 +1,13 @@
 """Which device to compute on, and in which precision."""
 
+from typing import Literal
+
 import torch
 
 from elmo.errors import ConfigError
+
+TrainingPrecision = Literal["auto", "float32", "bfloat16"]
+FORMER_PRECISIONS = {"fp32": "float32", "bf16": "bfloat16"}  # in files written before 0.1
 
 
 def choose_device(device: str | torch.device | None) -> torch.device:
@@ -21,9 +26,9 @@ def choose_device(device: str | torch.device | None) -> torch.device:
 
 
 def uses_bf16(precision: str, device: torch.device, *, option: str) -> bool:
-    """Whether a training step computes in bf16 (its weights stay fp32): "fp32", "bf16", or "auto" where it can."""
-    if precision == "bf16" and device.type != "cuda":
-        raise ConfigError(f"{option} is 'bf16', which wants CUDA, but the device is {device.type!r}; use 'fp32'")
+    """Whether a step computes in bf16 (its weights stay fp32): "float32", "bfloat16", or "auto" where it can."""
+    if precision == "bfloat16" and device.type != "cuda":
+        raise ConfigError(f"{option} is 'bfloat16', which wants CUDA, but the device is {device.type!r}; use 'float32'")
     if precision == "auto":
         return device.type == "cuda" and torch.cuda.is_bf16_supported()
-    return precision == "bf16"
+    return precision == "bfloat16"

@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLMConfig
-from elmo.model.fields import read_fields
+from elmo.model.fields import formerly, read_fields
+from elmo.ops.device import FORMER_PRECISIONS, TrainingPrecision
 from elmo.pretrain.adaptive import AdaptiveConfig
 from elmo.pretrain.guard import GuardConfig
 from elmo.pretrain.head import FullConfig, SampledConfig
@@ -30,8 +31,8 @@ class TrainConfig:
     # The model: one of the published sizes, or an architecture spelled out. Neither: small.
     size: Size | None = None
     model: BiLMConfig | None = None
-    # The data. `batch` counts the rows of each direction, of all processes together.
-    batch: int | None = None
+    # The data. `batch_size` counts the rows of each direction, of all processes together.
+    batch_size: int | None = field(default=None, metadata=formerly("batch"))
     window: int = 20
     order: Order = "sentence"
     # Where a row's window begins with a sentence, the chance that its state is set to zero. Without it a model knows no
@@ -49,7 +50,7 @@ class TrainConfig:
     schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
     clip: float | None = 0.3  # of the norm of all gradients together
     accumulate: int = 1  # parts in which the rows of a step go through the model, to save memory
-    precision: Literal["auto", "fp32", "bf16"] = "auto"
+    precision: TrainingPrecision = field(default="auto", metadata=formerly(values=FORMER_PRECISIONS))
     guard: GuardConfig = field(default_factory=GuardConfig)
     # Keeping watch.
     log_every: int = 10
@@ -64,7 +65,15 @@ class TrainConfig:
     def __post_init__(self) -> None:
         if self.size is not None and self.model is not None:
             raise ConfigError(f"size is {self.size!r} and model is given too; keep one of them")
-        at_least_one = ("batch", "window", "steps", "accumulate", "log_every", "evaluate_every", "evaluate_symbols")
+        at_least_one = (
+            "batch_size",
+            "window",
+            "steps",
+            "accumulate",
+            "log_every",
+            "evaluate_every",
+            "evaluate_symbols",
+        )
         for name in (*at_least_one, "patience", "checkpoint_every", "keep"):
             value = getattr(self, name)
             if value is not None and value < 1:

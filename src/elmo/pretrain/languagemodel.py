@@ -29,7 +29,7 @@ def language_model(loaded: LoadedModel, *, device: torch.device | None = None) -
         missing = "softmax" if head is None else "vocabulary"
         raise WeightsError(
             f"{loaded.source or 'model'}: has no {missing}, so it cannot give probabilities to words; give a softmax "
-            "file (--softmax), or build one from text with `elmo finetune MODEL TEXT -o OUT --softmax-only`"
+            "file (--softmax), or build one from text with `elmo finetune TEXT -o OUT --softmax-only --model MODEL`"
         )
     return frozen_copy(LanguageModel(loaded.bilm, head)).to(device)
 

@@ -89,7 +89,7 @@ def pretrain(
         config = (config or TrainConfig()) if saved is None else continued_config(saved.config, config)
         vocabulary = len(opened.vocabulary)
         plan = make_plan(config, symbols=len(opened.train_tokens), vocabulary=vocabulary, world=world.size)
-        config = config.replace(batch=plan.batch)
+        config = config.replace(batch_size=plan.batch_size)
         if world.is_first:
             _tell_memory(config, plan, opened, world=world.size, device=chosen)
         model = model or new_model(config, vocabulary=vocabulary)
@@ -176,7 +176,7 @@ class _Loop:
         result = self.trainer.step(progress.step, rate_factor=progress.rate_factor)
         self.pending.append((result.losses, result.norm, result.bad))
         progress.step += 1
-        progress.symbols += self.plan.batch * self.config.window
+        progress.symbols += self.plan.batch_size * self.config.window
 
     def _wishes(self) -> tuple[Reason | None, bool]:
         """Whether to stop and whether a checkpoint is overdue; the first process decides for all, now and then."""
@@ -209,7 +209,7 @@ class _Loop:
                 [sum(column) / len(good) for column in zip(*good, strict=True)],
                 rate=self.trainer.rate(progress.step - 1) * progress.rate_factor,
                 norm=max(norm for norm, is_bad in zip(norms, bad, strict=True) if not is_bad),
-                speed=len(results) * self.plan.batch * self.config.window / max(elapsed, 1e-9),
+                speed=len(results) * self.plan.batch_size * self.config.window / max(elapsed, 1e-9),
             )
         return verdict
 

@@ -56,7 +56,7 @@ def estimate_memory(
     model = config.architecture
     P, R = model.lstm.output_dim, model.lstm.directions
     numbers = sum(math.prod(shape) for shape in tensor_shapes(model).values()) + _head_size(config, vocabulary, P)
-    rows = -(-plan.batch // (world * config.accumulate))
+    rows = -(-plan.batch_size // (world * config.accumulate))
     positions = R * config.window * rows
     classes = plan.samples or vocabulary
     logits = positions * classes if isinstance(config.loss, SampledConfig) else min(positions * classes, 1 << 24)

@@ -21,7 +21,7 @@ class Plan:
     """The numbers that the configuration left to the corpus and the model."""
 
     rate: float
-    batch: int
+    batch_size: int
     steps_per_epoch: int
     steps: int
     samples: int | None  # None: the loss needs none
@@ -31,16 +31,16 @@ class Plan:
 
 def make_plan(config: TrainConfig, *, symbols: int, vocabulary: int, world: int = 1) -> Plan:
     """The plan for a training split of `symbols` words and sentence ends."""
-    batch = config.batch or choose_batch(symbols, window=config.window, world=world)
-    if batch % world:
-        raise ConfigError(f"batch is {batch}, but {world} processes share it; use a multiple of {world}")
-    windows = windows_per_epoch(symbols, batch=batch, window=config.window)
+    batch_size = config.batch_size or choose_batch(symbols, window=config.window, world=world)
+    if batch_size % world:
+        raise ConfigError(f"batch_size is {batch_size}, but {world} processes share it; use a multiple of {world}")
+    windows = windows_per_epoch(symbols, batch=batch_size, window=config.window)
     steps = config.steps or max(1, round(config.epochs * windows))
     evaluate_every = config.evaluate_every or max(1, min(windows, math.ceil(steps / EVALUATIONS)))
     rate = config.optimizer.rate
     return Plan(
         rate=choose_rate(config.architecture.lstm.cell_dim) if rate is None else rate,
-        batch=batch,
+        batch_size=batch_size,
         steps_per_epoch=windows,
         steps=steps,
         samples=min(config.loss.samples, vocabulary) if isinstance(config.loss, SampledConfig) else None,

@@ -87,7 +87,7 @@ def continued_config(saved: TrainConfig, asked: TrainConfig | None) -> TrainConf
     before, now = saved.to_dict(), asked.to_dict()
     before["model"], now["model"] = saved.architecture.to_dict(), asked.architecture.to_dict()
     for name in sorted(before.keys() - {"size", *CHANGEABLE}):
-        if before[name] != now[name] and (name, now[name]) != ("batch", None):
+        if before[name] != now[name] and (name, now[name]) != ("batch_size", None):
             raise ResumeError(
                 f"{name} was {before[name]!r} in the run to resume and is {now[name]!r} now; leave it as it was, or "
                 "start a new run in another directory"
@@ -97,4 +97,4 @@ def continued_config(saved: TrainConfig, asked: TrainConfig | None) -> TrainConf
             f"optimizer.kind was {saved.optimizer.kind!r} in the run to resume and is {asked.optimizer.kind!r} now; "
             "leave it as it was, or start a new run in another directory"
         )
-    return asked.replace(batch=saved.batch)
+    return asked.replace(batch_size=saved.batch_size)

@@ -45,7 +45,7 @@ class Reports:
                 plan.steps,
                 plan.steps / plan.steps_per_epoch,
                 plan.steps_per_epoch,
-                plan.batch,
+                plan.batch_size,
                 plan.evaluate_every,
             )
 

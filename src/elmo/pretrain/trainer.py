@@ -63,13 +63,13 @@ class Trainer:
         self.gradients = Gradients(trained.values())
         bf16 = uses_bf16(config.precision, device, option="precision")
         self.optimizer = make_optimizer(trained, config.optimizer, bf16=bf16)
-        self.rows = rows_of_rank(plan.batch, rank=world.rank, world=world.size)
+        self.rows = rows_of_rank(plan.batch_size, rank=world.rank, world=world.size)
         self.streams = Streams(
             store.train_tokens,
             store.train_sentences,
             store.train_documents,
             seed=config.seed,
-            batch=plan.batch,
+            batch=plan.batch_size,
             window=config.window,
             order=config.order,
             directions=model.bilm.config.lstm.directions,
@@ -121,7 +121,7 @@ class Trainer:
                 symbols[:, 0],
                 separator=SEPARATOR,
                 share=self.config.reset,
-                batch=self.plan.batch,
+                batch=self.plan.batch_size,
                 rows=self.rows,
                 generator=self.generators.reset,
             )
@@ -189,7 +189,7 @@ class Trainer:
     def load(self, checkpoint: Checkpoint | None) -> None:
         """Go back to a checkpoint. Only the first process reads it; the others have None and are told."""
         config = self.model.bilm.config.lstm
-        shape = (config.layers, config.directions, self.plan.batch)
+        shape = (config.layers, config.directions, self.plan.batch_size)
         h, c = (torch.zeros(*shape, size, device=self.device) for size in (config.output_dim, config.cell_dim))
         own = self._optimizer_tensors()
         if checkpoint is not None:

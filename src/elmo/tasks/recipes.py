@@ -59,7 +59,7 @@ class Recipe:
 _CHUNKS = Recipe(
     task=TaggingConfig(),
     embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.001)),
-    train=TrainConfig(epochs=20, batch=32, rate=1e-3, patience=10),
+    train=TrainConfig(epochs=20, batch_size=32, rate=1e-3, patience=10),
 )
 RECIPES: dict[str, Recipe] = {
     "ner": _CHUNKS,
@@ -70,7 +70,7 @@ RECIPES: dict[str, Recipe] = {
         # The vectors learn, other than in AllenNLP's configuration: 100 dimensions know little of sentiment, and every
         # word of the trees has a label to learn it from. [Tai et al. 2015: 49.7 fixed, 51.0 tuned]
         embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.001), characters=None),
-        train=TrainConfig(epochs=5, batch=128, rate=5e-4, patience=None),  # docs/results.md: the search on dev
+        train=TrainConfig(epochs=5, batch_size=128, rate=5e-4, patience=None),  # docs/results.md: the search on dev
     ),
 }
 

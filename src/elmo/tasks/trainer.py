@@ -169,7 +169,7 @@ class _Trainer:
             self.learning.values(), lr=config.rate, weight_decay=config.weight_decay, fused=device.type == "cuda"
         )
         self.best: dict[str, Tensor] | None = None
-        self.steps_an_epoch = -(-len(self.data) // config.batch)
+        self.steps_an_epoch = -(-len(self.data) // config.batch_size)
 
     def global_step(self, progress: Progress) -> int:
         """Steps done in all epochs."""
@@ -252,7 +252,7 @@ class _Loop:
         """The rest of an epoch; why it was broken off, if so."""
         progress, trainer = self.progress, self.trainer
         batches = epoch_batches(
-            trainer.data.lengths, batch=self.config.batch, seed=self.config.seed, epoch=progress.epoch
+            trainer.data.lengths, batch=self.config.batch_size, seed=self.config.seed, epoch=progress.epoch
         )
         losses: list[Tensor] = []
         with self._bar(len(batches)) as bar:

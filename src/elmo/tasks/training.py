@@ -1,21 +1,23 @@
 """`TrainConfig`: what the trainer is told, for any task."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from elmo.errors import ConfigError
+from elmo.model.fields import formerly
+from elmo.ops.device import FORMER_PRECISIONS, TrainingPrecision
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig:
-    """A training run. `batch`: examples of a step. `rate`: of Adam, constant or falling to zero over all epochs.
+    """A training run. `batch_size`: examples of a step. `rate`: of Adam, constant or falling to zero over all epochs.
 
     `patience`: epochs without a better score on dev before the run ends (None: never). `fraction`: the share of the
-    training examples to use, the same ones for the same seed. `precision`: "auto" is bf16 on a GPU that has it.
+    training examples to use, the same ones for the same seed. `precision`: "auto" is bfloat16 on a GPU that has it.
     """
 
     epochs: int = 30
-    batch: int = 32
+    batch_size: int = field(default=32, metadata=formerly("batch"))
     rate: float = 1e-3
     schedule: Literal["constant", "linear"] = "linear"
     warmup: float = 0.0  # the share of all steps over which the rate rises
@@ -23,12 +25,12 @@ class TrainConfig:
     clip: float | None = 5.0  # of the norm of all gradients together
     patience: int | None = 10
     fraction: float = 1.0
-    precision: Literal["auto", "fp32", "bf16"] = "auto"
+    precision: TrainingPrecision = field(default="auto", metadata=formerly(values=FORMER_PRECISIONS))
     checkpoint_minutes: float = 2.0
     seed: int = 1
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch", "patience"):
+        for name in ("epochs", "batch_size", "patience"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ConfigError(f"train.{name} is {value}; it must be at least 1")

@@ -27,6 +27,7 @@ from elmo.weights.zipped import detect_zip, read_zip
 logger = logging.getLogger(__name__)
 
 Format = Literal["native", "bilm-tf", "manylangs", "nlpl-zip", "manylangs-zip"]
+MODEL = "model"  # in the directory of a run
 WRITABLE: tuple[Format, ...] = ("native", "bilm-tf")
 
 
@@ -122,6 +123,8 @@ def _locate(source: str | Path, *, offline: bool) -> tuple[Path, Published | Non
     with contextlib.suppress(RuntimeError):  # a home that nobody has
         path = path.expanduser()
     recover(path)
+    if exists(path / MODEL) and not any(is_model(path) for is_model in (is_native, is_checkpoint, is_manylangs)):
+        return path / MODEL, None  # the directory of a run
     if isinstance(source, Path) or exists(path) or path.name != source or path.suffix in (".hdf5", ".zip"):
         return path, None
     published = require_published(source)

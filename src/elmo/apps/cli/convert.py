@@ -3,15 +3,12 @@
 import dataclasses
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from elmo.apps.cli import options
 from elmo.apps.cli.again import say
-
-if TYPE_CHECKING:
-    from elmo.weights.native import Storage
 
 
 class Target(StrEnum):
@@ -22,21 +19,13 @@ class Target(StrEnum):
     onnx = "onnx"
 
 
-class Store(StrEnum):
+class Storage(StrEnum):
     """The type in which weights are stored (native format)."""
 
-    fp32 = "fp32"
-    fp16 = "fp16"
-    bf16 = "bf16"
+    float32 = "float32"
+    float16 = "float16"
+    bfloat16 = "bfloat16"
     int8 = "int8"
-
-
-STORAGES: "dict[Store, Storage]" = {
-    Store.fp32: "float32",
-    Store.fp16: "float16",
-    Store.bf16: "bfloat16",
-    Store.int8: "int8",
-}
 
 
 CONVERTED = "## Converted by `elmo convert`"
@@ -52,9 +41,10 @@ def convert(
             help="native (the default), bilm-tf (options.json and weights.hdf5; AllenNLP reads it too), or onnx.",
         ),
     ] = None,
-    store: Annotated[
-        Store, typer.Option("--store", help="The type of stored weights (native); int8 is 8 bits with a scale a row.")
-    ] = Store.fp32,
+    storage: Annotated[
+        Storage,
+        typer.Option("--storage", help="The type of stored weights (native); int8: with a scale a row."),
+    ] = Storage.float32,
     with_softmax: Annotated[
         bool, typer.Option("--with-softmax", help="Keep the softmax, which only language modelling needs (native).")
     ] = False,
@@ -79,7 +69,7 @@ def convert(
 ) -> None:
     """Convert a model between formats or to fewer bits; refuses where the target cannot hold it.
 
-    Example: elmo convert run/model small-model --store int8 --softmax-to small-softmax.safetensors
+    Example: elmo convert run/model small-model --storage int8 --softmax-to small-softmax.safetensors
     """
     from elmo.weights.formats import Format, read_model, write_model
     from elmo.weights.onnxfile import write_onnx
@@ -94,7 +84,7 @@ def convert(
         options.refuse_existing(softmax_to, overwrite=overwrite)
     if target_format is Target.onnx or (target_format is None and target.lower().endswith(".onnx")):
         native_only = {
-            "--store": store is not Store.fp32,
+            "--storage": storage is not Storage.float32,
             "--with-softmax": with_softmax,
             "--softmax-to": softmax_to is not None,
             "--card": card is not None,
@@ -109,8 +99,8 @@ def convert(
         kept,
         target,
         format=chosen,
-        storage=STORAGES[store],
-        card=_converted_card(model.card, store) if card is None else card.read_text("utf-8"),
+        storage=storage.value,
+        card=_converted_card(model.card, storage) if card is None else card.read_text("utf-8"),
         overwrite=overwrite,
     )
     if softmax_to is not None:
@@ -119,9 +109,9 @@ def convert(
         say("the softmax is left out; --with-softmax keeps it, --softmax-to writes it apart")
 
 
-def _converted_card(card: str | None, store: Store) -> str | None:
+def _converted_card(card: str | None, storage: Storage) -> str | None:
     """The card of the original, which speaks of its own file."""
     if card is None or CONVERTED in card:
         return card
-    note = f"What is said above of storage, size and SHA-256 is of the original; this is {store.value}."
+    note = f"What is said above of storage, size and SHA-256 is of the original; this is {storage.value}."
     return f"{card.rstrip()}\n\n{CONVERTED}\n\n{note}\n"

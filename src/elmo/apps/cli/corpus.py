@@ -8,8 +8,6 @@ import typer
 
 from elmo.apps.cli import options
 
-app = typer.Typer(help="Prepare text for training.", no_args_is_help=True, rich_markup_mode=None)
-
 
 class Documents(StrEnum):
     """What a document is."""
@@ -19,27 +17,12 @@ class Documents(StrEnum):
     blank_lines = "blank-lines"
 
 
-@app.callback()
-def corpus() -> None:
-    """Prepare text for training."""
-
-
-@app.command("build")
 def build(
     text: Annotated[list[str], typer.Argument(help="Text files (plain, .gz, .xz, .zst), directories, or -.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The store to make, a directory.")],
-    rule: Annotated[
-        options.Rule | None,
-        typer.Option(
-            "--rule", help="How raw text becomes tokens: treebank (English, default) or unicode (any language)."
-        ),
-    ] = None,
-    language: Annotated[
-        str | None, typer.Option("--language", help="The language, for finding sentences: en, de, pt-BR, ...")
-    ] = None,
-    tokenized: Annotated[
-        bool, typer.Option("--tokenized", help="Each line is a sentence, its tokens between white space.")
-    ] = False,
+    rule: options.RuleOption = None,
+    language: options.Language = None,
+    tokenized: options.Tokenized = False,
     documents: Annotated[Documents, typer.Option("--documents", help="What a document is.")] = Documents.files,
     vocabulary_size: Annotated[
         int | None, typer.Option("--vocabulary-size", help="Entries of the softmax vocabulary, at most (800000).")
@@ -68,16 +51,11 @@ def build(
     Example: elmo corpus build texts/ -o corpus --rule unicode --language de
     """
     from elmo.pretrain.corpus.build import build_corpus
-    from elmo.text.tokenizer import Tokenizer
 
-    tokenizer = None
-    if rule is not None or language is not None:
-        chosen = rule or (options.Rule.whitespace if tokenized else options.Rule.treebank)
-        tokenizer = Tokenizer(rule=chosen.value, language=language or "en")
     store = build_corpus(
         text,
         output,
-        tokenizer=tokenizer,
+        tokenizer=options.choose_tokenizer(rule, language, tokenized=tokenized),
         tokenized=tokenized,
         documents=documents.value,
         vocabulary_size=vocabulary_size,

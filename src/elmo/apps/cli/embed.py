@@ -145,7 +145,7 @@ def embed(
         raise typer.BadParameter("--workers is for --engine ray; leave it out")
     if output == "-" and output_format not in (None, OutputFormat.jsonl):
         raise typer.BadParameter(f"--format {output_format} needs a file; standard output has JSON lines")
-    embedder = load(model, device=device, dtype=precision.value, state=state.value)
+    embedder = load(model, device=device, precision=precision.value, state=state.value)
     try:
         embed_file(
             embedder,
@@ -159,7 +159,7 @@ def embed(
     except KeyboardInterrupt:
         if "-" in (source, output):
             raise
-        typer.echo(f"interrupted; go on with: {command_again(context.obj)}", err=True)
+        typer.echo(f"interrupted; go on with: {command_again(context.obj.arguments)}", err=True)
         raise typer.Exit(INTERRUPTED) from None
 
 

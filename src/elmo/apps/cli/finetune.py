@@ -12,15 +12,13 @@ from elmo.apps.cli.corpus import is_store
 
 def finetune(
     context: typer.Context,
-    model: Annotated[str, typer.Argument(help="The model to start from: a directory, a file, or a name.")],
     text: Annotated[list[str], typer.Argument(help="Text files, directories, -, or one corpus store.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The run; the model comes in its folder `model`.")],
-    tokenized: Annotated[
-        bool, typer.Option("--tokenized", help="Each line is a sentence, its tokens between white space.")
-    ] = False,
+    model: options.Model = None,
+    tokenized: options.Tokenized = False,
     epochs: Annotated[float | None, typer.Option("--epochs", help="Passes over the text, at most.")] = None,
     steps: Annotated[int | None, typer.Option("--steps", help="Steps, instead of epochs.")] = None,
-    batch: Annotated[int | None, typer.Option("--batch", help="Rows of a step, for each direction.")] = None,
+    batch_size: Annotated[int | None, typer.Option("--batch-size", help="Rows of a step, for each direction.")] = None,
     config: Annotated[Path | None, typer.Option("--config", help="A TOML or JSON file instead of our recipe.")] = None,
     vocabulary_size: Annotated[
         int | None, typer.Option("--vocabulary-size", help="Entries of the domain's vocabulary, at most.")
@@ -41,7 +39,7 @@ def finetune(
     A model without a softmax (any from HDF5, the packaged one) gets one over the domain's vocabulary first, or takes
     that of a file; --softmax-only stops there and writes OUTPUT/softmax.safetensors.
 
-    Example: elmo finetune my-model abstracts.txt -o tuned
+    Example: elmo finetune abstracts.txt -o tuned --model my-model
     """
     from elmo.pretrain.config import TrainConfig
     from elmo.pretrain.corpus.build import build_corpus
@@ -51,7 +49,7 @@ def finetune(
 
     start = options.read_language_model(model, softmax)
     if start.softmax is None:
-        say(f"{model} has no softmax; one is trained on the text first (--softmax takes one from a file)")
+        say(f"{start.source} has no softmax; one is trained on the text first (--softmax takes one from a file)")
     if len(text) == 1 and is_store(text[0]):
         store = CorpusStore.open(text[0])
     else:
@@ -65,7 +63,7 @@ def finetune(
             heldout=heldout,
             resume=True,
         )
-    changes = {"epochs": epochs, "steps": steps, "batch": batch}
+    changes = {"epochs": epochs, "steps": steps, "batch_size": batch_size}
     given = {name: value for name, value in changes.items() if value is not None}
     recipe = TrainConfig.recipe("softmax")
     if softmax_only:
@@ -79,7 +77,7 @@ def finetune(
             time_limit=None if time_limit is None else 60 * time_limit,
         )
         if built.file is None:
-            say(f"{built.status}; go on with: {command_again(context.obj)}")
+            say(f"{built.status}; go on with: {command_again(context.obj.arguments)}")
             end_unfinished(built.status)
             return
         if built.perplexity is not None:
@@ -100,7 +98,7 @@ def finetune(
     if result.before is not None:
         say(f"held-out perplexity before: {options.perplexity_line(result.before)}")
     if not result.done:
-        say(f"{result.status}; go on with: {command_again(context.obj)}")
+        say(f"{result.status}; go on with: {command_again(context.obj.arguments)}")
         end_unfinished(result.status)
         return
     if result.after is not None:

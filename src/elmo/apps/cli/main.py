@@ -1,11 +1,9 @@
 """The entry point: sub-commands, logging, and one line for every error."""
 
-import logging
 import os
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Annotated
 
 import typer
 
@@ -24,6 +22,7 @@ from elmo.apps.cli import (
     vocab,
 )
 from elmo.apps.cli.again import INTERRUPTED
+from elmo.apps.cli.common import HELP, Call, Debug, Offline, Verbose, Version, add_command, add_group, one_call
 from elmo.errors import ElmoError
 
 # Typer carries its own copy of click from 0.28 on; this is the base of its usage errors in every version.
@@ -35,68 +34,80 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=HELP,
 )
-app.command("embed")(embed.embed)
-app.command("similar")(similar.similar)
-app.command("neighbors")(neighbors.neighbors)
-app.command("info")(info.info)
-app.command("verify")(info.verify)
-app.command("convert")(convert.convert)
-app.command("pretrain")(pretrain.pretrain)
-app.command("finetune")(finetune.finetune)
-app.command("perplexity")(perplexity.perplexity)
-app.command("score")(score.score)
-app.add_typer(corpus.app, name="corpus")
-app.add_typer(vocab.app, name="vocab")
-app.add_typer(task.app, name="task")
+add_command(app, "embed", embed.embed)
+add_command(app, "similar", similar.similar)
+add_command(app, "neighbors", neighbors.neighbors)
+add_command(app, "info", info.info)
+add_command(app, "verify", info.verify)
+add_command(app, "convert", convert.convert)
+add_command(app, "pretrain", pretrain.pretrain)
+add_command(app, "finetune", finetune.finetune)
+add_command(app, "perplexity", perplexity.perplexity)
+add_command(app, "score", score.score)
+add_group(app, "corpus", "Prepare text for training.", {"build": corpus.build})
+add_group(app, "vocab", "Build, check and repair softmax vocabularies.", {"build": vocab.build, "check": vocab.check})
+add_group(
+    app,
+    "task",
+    "Train, score and use task models: tagging, classification, word senses.",
+    {
+        "train": task.train,
+        "evaluate": task.evaluate,
+        "predict": task.predict,
+        "wsd": task.wsd,
+        "probe": task.probe,
+    },
+)
 
 
 @app.callback()
-def common(
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more about what happens.")] = False,
-    offline: Annotated[bool, typer.Option("--offline", help="Never ask the network for a model.")] = False,
-) -> None:
+def common(version: Version = False, verbose: Verbose = False, debug: Debug = False, offline: Offline = False) -> None:
     """Deep contextualized word representations: embed text, train models, look into them, convert them."""
-    os.environ["ELMO_DEBUG"] = "1" if debug else ""
-    if offline:
-        os.environ["ELMO_OFFLINE"] = "1"
-    logging.basicConfig(
-        level=logging.INFO if verbose else logging.WARNING, format="elmo: %(message)s", stream=sys.stderr, force=True
-    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line: exit code 0, 1 for a failure, 2 for a mistake of the user's, 130 when interrupted."""
-    os.environ["ELMO_DEBUG"] = ""
-    given = sys.argv[1:] if arguments is None else list(arguments)
+    with one_call(sys.argv[1:] if arguments is None else list(arguments)) as call:
+        return _run(call)
+
+
+def _run(call: Call) -> int:
     try:
-        result = app(args=given, obj=given, prog_name="elmo", standalone_mode=False)
+        result = app(args=call.arguments, obj=call, prog_name="elmo", standalone_mode=False)
     except UsageProblem as error:
         message = str(getattr(error, "format_message", error.__str__)())
         if type(error).__name__ == "NoArgsIsHelpError":
             print(message, file=sys.stderr)
             return 2
-        return _report(message, code=2)
+        return _report(message + _usage(error), call, code=2)
     except typer.Exit as error:
         return int(error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        return _report("interrupted", code=INTERRUPTED)
+        return _report("interrupted", call, code=INTERRUPTED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more can be said there
         return 1
     except ElmoError as error:
-        return _report(str(error), code=error.exit_code)
+        return _report(str(error), call, code=error.exit_code)
     except OSError as error:
-        return _report(str(error), code=1)
+        return _report(str(error), call, code=1)
     except Exception as error:
-        return _report(f"internal error: {type(error).__name__}: {error} (--debug shows where)", code=1)
+        return _report(f"internal error: {type(error).__name__}: {error} (--debug shows where)", call, code=1)
     return result if isinstance(result, int) else 0
 
 
-def _report(message: str, *, code: int) -> int:
-    if os.environ.get("ELMO_DEBUG"):
+def _usage(error: Exception) -> str:
+    """What is missing or unknown is easier to see beside what is wanted."""
+    context = getattr(error, "ctx", None)
+    if context is None or type(error).__name__ not in ("MissingParameter", "NoSuchOption"):
+        return ""
+    return f" {context.get_usage()} ({context.command_path} --help says more)"
+
+
+def _report(message: str, call: Call, *, code: int) -> int:
+    if call.debug:
         traceback.print_exc()
     print("elmo: " + " ".join(message.split()), file=sys.stderr)
     return code

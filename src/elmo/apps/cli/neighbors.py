@@ -8,7 +8,7 @@ import typer
 
 from elmo.apps.cli import options
 from elmo.apps.cli.embed import parse_layers
-from elmo.apps.cli.perplexity import Tokenized, read_sentences
+from elmo.apps.cli.perplexity import read_sentences
 from elmo.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def neighbors(
             "--text", help="Text files or directories to search (several times); 460 packaged sentences if none."
         ),
     ] = None,
-    tokenized: Tokenized = False,
+    tokenized: options.Tokenized = False,
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many neighbours.")] = 5,
     words: Annotated[
         Words, typer.Option("--words", help="Look at all words, only at the same word, or only at other words.")

@@ -10,6 +10,7 @@ from elmo.errors import UserError
 
 if TYPE_CHECKING:
     from elmo.pretrain.perplexity import Perplexity
+    from elmo.text.tokenizer import Tokenizer
     from elmo.weights.loaded import LoadedModel
 
 Model = Annotated[
@@ -34,6 +35,18 @@ class Rule(StrEnum):
     treebank = "treebank"
     unicode = "unicode"
     whitespace = "whitespace"
+
+
+RuleOption = Annotated[
+    Rule | None,
+    typer.Option("--rule", help="How raw text becomes tokens: treebank (English, default) or unicode (any language)."),
+]
+Language = Annotated[
+    str | None, typer.Option("--language", help="The language, for finding sentences: en, de, pt-BR, ...")
+]
+Tokenized = Annotated[
+    bool, typer.Option("--tokenized", help="Each line is a sentence, its tokens between white space.")
+]
 
 
 class State(StrEnum):
@@ -63,12 +76,22 @@ StateOption = Annotated[
 ]
 
 
-def read_language_model(source: str, softmax: Path | None) -> "LoadedModel":
+def choose_tokenizer(rule: Rule | None, language: str | None, *, tokenized: bool) -> "Tokenizer":
+    """The tokenizer for a text: as told; otherwise white space where it is tokenized, English where it is not."""
+    from elmo.text.tokenizer import Tokenizer
+
+    if tokenized and rule in (None, Rule.whitespace):
+        return Tokenizer(rule="whitespace", language=language)
+    return Tokenizer(rule=(rule or Rule.treebank).value, language=language or "en")
+
+
+def read_language_model(source: str | None, softmax: Path | None) -> "LoadedModel":
     """A model with the softmax of a file, where one is given."""
     from elmo.weights.formats import read_model
+    from elmo.weights.packaged import DEFAULT
     from elmo.weights.softmaxfile import add_softmax
 
-    model = read_model(source)
+    model = read_model(source or DEFAULT)
     return model if softmax is None else add_softmax(model, softmax)
 
 

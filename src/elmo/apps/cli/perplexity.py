@@ -11,17 +11,13 @@ from elmo.apps.cli.corpus import is_store
 if TYPE_CHECKING:
     from elmo.text.tokenizer import Tokenizer
 
-Tokenized = Annotated[
-    bool, typer.Option("--tokenized", help="Each line is a sentence, its tokens between white space.")
-]
-
 
 def perplexity(
-    model: Annotated[str, typer.Argument(help="A model with a softmax: a directory, or a name.")],
     text: Annotated[
         list[str], typer.Argument(help="Text files, directories, -, or one corpus store (its held-out part).")
     ],
-    tokenized: Tokenized = False,
+    model: options.Model = None,
+    tokenized: options.Tokenized = False,
     state: Annotated[
         options.State | None, typer.Option("--state", help="Where a sentence starts; all three if not given.")
     ] = None,
@@ -30,7 +26,7 @@ def perplexity(
 ) -> None:
     """Measure the perplexity of a text over the full vocabulary: forward, backward and their average.
 
-    Example: elmo perplexity run/model heldout.txt
+    Example: elmo perplexity heldout.txt --model run/model
     """
     from elmo.pretrain.corpus.store import CorpusStore
     from elmo.pretrain.perplexity import store_perplexity, text_perplexity

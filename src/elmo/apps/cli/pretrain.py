@@ -39,7 +39,7 @@ def pretrain(
     config: Annotated[Path | None, typer.Option("--config", help="A TOML or JSON file instead of a recipe.")] = None,
     epochs: Annotated[float | None, typer.Option("--epochs", help="Passes over the text.")] = None,
     steps: Annotated[int | None, typer.Option("--steps", help="Steps, instead of epochs.")] = None,
-    batch: Annotated[int | None, typer.Option("--batch", help="Rows of a step, for each direction.")] = None,
+    batch_size: Annotated[int | None, typer.Option("--batch-size", help="Rows of a step, for each direction.")] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Of weights, order, dropout and negatives.")] = None,
     device: options.Device = None,
     time_limit: Annotated[
@@ -64,11 +64,13 @@ def pretrain(
             "size": None if size is None else size.value,
             "epochs": epochs,
             "steps": steps,
-            "batch": batch,
+            "batch_size": batch_size,
             "seed": seed,
         }.items()
         if value is not None
     }
+    if config is not None and recipe is not None:
+        raise typer.BadParameter("--config and --recipe both say how to train; give one of them")
     if steps is not None and epochs is not None:
         raise typer.BadParameter("--steps and --epochs both say how long; give one of them")
     saved = list_checkpoints(output) if resume else []
@@ -90,7 +92,7 @@ def pretrain(
     )
     if result.model is None:
         say(f"{result.status} at step {result.step:,} of {result.steps:,}; saved in {result.checkpoint}")
-        say(f"go on with: {command_again(context.obj)}")
+        say(f"go on with: {command_again(context.obj.arguments)}")
         end_unfinished(result.status)
         return
     say(f"{result.status} at step {result.step:,}; the model is {result.model}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elmo.apps.cli import options
-from elmo.apps.cli.perplexity import Tokenized, read_sentences
+from elmo.apps.cli.perplexity import read_sentences
 from elmo.errors import InputError
 
 if TYPE_CHECKING:
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def score(
-    model: Annotated[str, typer.Argument(help="A model with a softmax: a directory, or a name.")],
     text: Annotated[list[str], typer.Argument(help="Text files, directories, or -.")],
-    tokenized: Tokenized = False,
+    model: options.Model = None,
+    tokenized: options.Tokenized = False,
     substitutes_for: Annotated[
         str | None, typer.Option("--substitutes", help="Show the words that fit best in the place of this one.")
     ] = None,
-    count: Annotated[int, typer.Option("--count", min=1, help="How many substitutes.")] = 10,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many substitutes.")] = 10,
     softmax: options.SoftmaxFile = None,
     state: options.StartOption = options.Start.settled,
     device: options.Device = None,
@@ -28,7 +28,7 @@ def score(
 ) -> None:
     """Print each token's log-probability from both directions and its surprisal, or substitutes for a word.
 
-    Example: elmo score run/model sentences.txt
+    Example: elmo score sentences.txt --model run/model
     """
     from elmo.pretrain.score import score_sentences, substitutes
 

@@ -16,12 +16,6 @@ if TYPE_CHECKING:
 
 TEST_SCORES = "test.json"  # in the folder of a run
 
-app = typer.Typer(
-    help="Train, score and use task models: tagging, classification, word senses.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-
 
 class Name(StrEnum):
     """The tasks that are trained."""
@@ -62,12 +56,6 @@ Bilm = Annotated[
 ]
 
 
-@app.callback()
-def task() -> None:
-    """Train, score and use task models: tagging, classification, word senses."""
-
-
-@app.command("train")
 def train(
     context: typer.Context,
     name: Annotated[Name, typer.Argument(help="The task.")],
@@ -88,7 +76,7 @@ def train(
         int | None, typer.Option("--label-column", help="Of column files: from 1, or from -1 at the end.")
     ] = None,
     epochs: Annotated[int | None, typer.Option("--epochs", help="Passes over the examples, at most.")] = None,
-    batch: Annotated[int | None, typer.Option("--batch", help="Examples of a step.")] = None,
+    batch_size: Annotated[int | None, typer.Option("--batch-size", help="Examples of a step.")] = None,
     rate: Annotated[float | None, typer.Option("--rate", help="The learning rate.")] = None,
     fraction: Annotated[float | None, typer.Option("--fraction", help="The share of the examples to use.")] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Of weights, order, dropout and fraction.")] = None,
@@ -121,7 +109,7 @@ def train(
         "embedding.elmo.layers": None if layers is None else layers.value,
         "task.label_column": label_column,
         "train.epochs": epochs,
-        "train.batch": batch,
+        "train.batch_size": batch_size,
         "train.rate": rate,
         "train.fraction": fraction,
         "train.seed": seed,
@@ -146,7 +134,7 @@ def train(
         time_limit=None if time_limit is None else 60 * time_limit,
     )
     if result.trained is None:
-        typer.echo(f"{result.status} after {result.epochs} epochs; go on with: {command_again(context.obj)}")
+        typer.echo(f"{result.status} after {result.epochs} epochs; go on with: {command_again(context.obj.arguments)}")
         end_unfinished(result.status)
         return
     typer.echo(f"{result.status} after {result.epochs} epochs; the best was epoch {result.best_epoch}")
@@ -162,7 +150,6 @@ def train(
     typer.echo(f"the model is {result.run / 'model'}")
 
 
-@app.command("evaluate")
 def evaluate(
     directory: TaskModel,
     test: Annotated[str, typer.Argument(help="Examples with their answers.")],
@@ -183,7 +170,6 @@ def evaluate(
     typer.echo(json.dumps(scores) if as_json else score_line(scores))
 
 
-@app.command("predict")
 def predict(
     directory: TaskModel,
     source: Annotated[str, typer.Argument(help="A file like those of training, without answers if so wanted; or -.")],
@@ -217,7 +203,6 @@ def predict(
         write_file(output, lines.encode("utf-8"))
 
 
-@app.command("wsd")
 def wsd(
     train_file: Annotated[
         Path, typer.Option("--train", help="NAME.data.xml, its NAME.gold.key.txt beside it: SemCor.")
@@ -242,7 +227,6 @@ def wsd(
         typer.echo(f"{scores.name:20}  {scores.instances:9,}  {scores.first:11.2f}  {numbers}")
 
 
-@app.command("probe")
 def probe(
     train_file: Annotated[str, typer.Option("--train", help="A column file or CoNLL-U, to learn from.")],
     dev_file: Annotated[str, typer.Option("--dev", help="The same, to choose the best epoch by.")],

@@ -2,53 +2,55 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from elmo.apps.cli import options
 
-app = typer.Typer(help="Build, check and repair softmax vocabularies.", no_args_is_help=True, rich_markup_mode=None)
+if TYPE_CHECKING:
+    from elmo.text.tokenizer import Tokenizer
 
 
 Text = Annotated[list[str], typer.Argument(help="Text files (plain, .gz, .xz, .zst), directories, or -.")]
-RuleOption = Annotated[
-    options.Rule, typer.Option("--rule", help="How text becomes tokens; whitespace: it is tokenized already.")
-]
 
 
-@app.command("build")
 def build(
     text: Text,
     output: Annotated[Path, typer.Option("--output", "-o", help="The vocabulary file to write.")],
-    size: Annotated[int | None, typer.Option("--size", help="Entries, the three specials included.")] = None,
+    vocabulary_size: Annotated[
+        int | None, typer.Option("--vocabulary-size", help="Entries, the three specials included, at most.")
+    ] = None,
     min_count: Annotated[int | None, typer.Option("--min-count", help="Keep words that occur this often.")] = None,
     coverage: Annotated[float | None, typer.Option("--coverage", help="Keep as few words as cover this share.")] = None,
-    rule: RuleOption = options.Rule.whitespace,
+    rule: options.RuleOption = None,
+    language: options.Language = None,
+    tokenized: options.Tokenized = False,
     overwrite: options.Overwrite = False,
 ) -> None:
     """Count the words of a text and write its vocabulary, most frequent first.
 
-    Example: elmo vocab build corpus.txt -o vocab.txt --size 50000
+    Example: elmo vocab build corpus.txt -o vocab.txt --vocabulary-size 50000
     """
     from elmo.text.vocabulary import Vocabulary
 
     options.refuse_existing(output, overwrite=overwrite)
-    counts = count_words(text, rule)
-    vocabulary = Vocabulary.build(counts, size=size, min_count=min_count, coverage=coverage)
+    counts = count_words(text, options.choose_tokenizer(rule, language, tokenized=tokenized))
+    vocabulary = Vocabulary.build(counts, size=vocabulary_size, min_count=min_count, coverage=coverage)
     vocabulary.write(output)
     covered = sum(counts[word] for word in vocabulary.words)
     typer.echo(f"{len(vocabulary):,} entries cover {covered / max(1, counts.total()):.2%} of {counts.total():,} tokens")
 
 
-@app.command("check")
 def check(
     vocabulary: Annotated[Path, typer.Argument(help="The vocabulary file.")],
     text: Annotated[
         list[str] | None, typer.Option("--text", help="A text to compare the order with; may be given again.")
     ] = None,
     fixed: Annotated[Path | None, typer.Option("--fix", help="Write a repaired vocabulary to this file.")] = None,
-    rule: RuleOption = options.Rule.whitespace,
+    rule: options.RuleOption = None,
+    language: options.Language = None,
+    tokenized: options.Tokenized = False,
     overwrite: options.Overwrite = False,
 ) -> int:
     """Check a vocabulary file: specials, duplicates, blank lines, encoding, order by frequency.
@@ -58,7 +60,8 @@ def check(
     from elmo.text.vocabulary_check import check as find
     from elmo.text.vocabulary_check import fix
 
-    counts = count_words(text, rule) if text else None
+    tokenizer = options.choose_tokenizer(rule, language, tokenized=tokenized)
+    counts = count_words(text, tokenizer) if text else None
     findings = find(vocabulary, counts)
     for finding in findings:
         typer.echo(str(finding))
@@ -73,13 +76,10 @@ def check(
     return 0
 
 
-def count_words(paths: list[str], rule: options.Rule) -> Counter[str]:
+def count_words(paths: list[str], tokenizer: "Tokenizer") -> Counter[str]:
     """How often each token occurs in some files."""
     from elmo.text.files import expand_paths, read_lines
-    from elmo.text.tokenizer import Tokenizer
 
-    # Tokenized text has one sentence a line.
-    tokenizer = Tokenizer(rule=rule.value, language=None if rule == options.Rule.whitespace else "en")
     counts: Counter[str] = Counter()
     for path in expand_paths(paths):
         for _, line in read_lines(path):

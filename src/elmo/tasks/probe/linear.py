@@ -28,14 +28,16 @@ class ProbeConfig:
     """How the probes are trained; the same for every layer. The epoch best on dev counts, for each layer its own."""
 
     epochs: int = 20
-    batch: int = 1024
+    batch_size: int = 1024
     rate: float = 2e-3
     weight_decay: float = 1e-5
     seed: int = 1
 
     def __post_init__(self) -> None:
-        if min(self.epochs, self.batch) < 1 or self.rate <= 0 or self.weight_decay < 0:
-            raise ConfigError("a probe's epochs and batch are at least 1, its rate above 0, its weight_decay from 0")
+        if min(self.epochs, self.batch_size) < 1 or self.rate <= 0 or self.weight_decay < 0:
+            raise ConfigError(
+                "a probe's epochs and batch_size are at least 1, its rate above 0, its weight_decay from 0"
+            )
 
 
 @dataclass(frozen=True)
@@ -80,11 +82,11 @@ def probe_layers(
         warn_of_new_labels(sorted({tag for e in asked for tag in e.answer}), list(ids), where=where)
     judged = [_Tokens(elmo, part, ids, store) for part in (dev, test) if part is not None]
     L, D, K, device = elmo.layer_count, elmo.dim, len(ids), elmo.device
-    mean, deviation = _moments(learned, config.batch)
+    mean, deviation = _moments(learned, config.batch_size)
     weight = torch.zeros(L, D, K, device=device, requires_grad=True)
     bias = torch.zeros(L, 1, K, device=device, requires_grad=True)
     optimizer = torch.optim.AdamW([weight, bias], lr=config.rate, weight_decay=config.weight_decay)
-    steps_an_epoch = -(-len(learned.labels) // config.batch)
+    steps_an_epoch = -(-len(learned.labels) // config.batch_size)
     steps = config.epochs * steps_an_epoch
     best = [[0.0] * L for _ in judged]
 
@@ -97,7 +99,7 @@ def probe_layers(
         for epoch in range(config.epochs):
             generator = generator_for("weights", seed=config.seed, step=epoch)
             order = torch.randperm(len(learned.labels), generator=generator).to(device)
-            for n, rows in enumerate(order.split(config.batch)):
+            for n, rows in enumerate(order.split(config.batch_size)):
                 for group in optimizer.param_groups:
                     group["lr"] = config.rate * (1 - (epoch * steps_an_epoch + n) / steps)
                 optimizer.zero_grad(set_to_none=True)
@@ -107,7 +109,7 @@ def probe_layers(
                 optimizer.step()
                 bar.update()
             with torch.no_grad():
-                found = [_accuracies(tokens, logits, config.batch) for tokens in judged]
+                found = [_accuracies(tokens, logits, config.batch_size) for tokens in judged]
             for layer in range(L):
                 if found[0][layer] > best[0][layer] or epoch == 0:
                     for part, scores in enumerate(found):

@@ -1,0 +1,69 @@
+"""What every command shares: options on both sides of its name, messages beside a bar, help that is not cut off."""
+
+import io
+import logging
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from tests.apps.conftest import Command
+from tqdm import tqdm
+
+from elmo.apps.cli.common import OFFLINE, Messages, one_call
+
+
+def test_shared_options_stand_before_or_behind_the_command(command: Command, tmp_path: Path) -> None:
+    assert "Traceback" in command("--debug", "info", tmp_path / "none").err
+    assert "Traceback" in command("info", tmp_path / "none", "--debug").err
+    assert "Traceback" not in command("info", tmp_path / "none").err
+    (tmp_path / "text.txt").write_text("A cat sat on a mat .\n" * 300, encoding="utf-8")
+    assert command("corpus", "build", tmp_path / "text.txt", "-o", tmp_path / "corpus", "--tokenized", "-v").code == 0
+    run = ["pretrain", tmp_path / "corpus", "--size", "tiny", "--steps", "1", "--device", "cpu"]
+    assert "memory needed" in command(*run, "-o", tmp_path / "first", "-v").err
+    assert "memory needed" in command("--verbose", *run, "-o", tmp_path / "second").err
+
+
+def test_offline_holds_for_its_call_alone(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ELMO_CACHE", str(tmp_path))
+    monkeypatch.delenv(OFFLINE, raising=False)
+    assert "working offline" in command("info", "original", "--offline").err
+    assert OFFLINE not in os.environ
+    monkeypatch.setenv(OFFLINE, "0")
+    command("--offline", "info", "original")
+    assert os.environ[OFFLINE] == "0"
+
+
+def test_the_version_is_told(command: Command) -> None:
+    assert command("--version").out.split() == ["elmo", "0.1.0"]
+
+
+def test_help_uses_the_width_of_the_terminal_and_cuts_no_description(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    out = command("--help").out
+    assert "..." not in out.replace("[ARGS]...", "")
+    assert max(map(len, out.splitlines())) > 85
+
+
+def test_a_missing_argument_comes_with_the_usage(command: Command) -> None:
+    done = command("score")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "Usage: elmo score" in done.err
+
+
+def test_a_message_does_not_break_a_progress_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with tqdm(total=3, file=terminal, desc="bar") as bar:
+        bar.update()
+        Messages().handle(logging.LogRecord("elmo", logging.WARNING, "", 0, "one %s", ("word",), None))
+    lines = terminal.getvalue().replace("\r", "\n").splitlines()
+    assert "elmo: one word" in [line.strip() for line in lines]
+
+
+def test_logging_of_one_call_does_not_add_to_that_of_the_next() -> None:
+    for _ in range(2):
+        with one_call([]):
+            assert len(logging.getLogger().handlers) == 1
