@@ -6,7 +6,7 @@ from elmo.errors import ConfigError
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.head import FullConfig, SampledConfig
 from elmo.pretrain.optimizers import AdamConfig
-from elmo.pretrain.plan import choose_batch, make_plan
+from elmo.pretrain.plan import make_plan
 
 
 def plan(symbols=1_000_000, vocabulary=30_000, world=1, **options):
@@ -47,14 +47,6 @@ def test_samples_never_exceed_the_vocabulary():
     assert plan(loss=FullConfig()).samples is None
 
 
-@pytest.mark.parametrize(
-    ("symbols", "rows"), [(90, 4), (2_000, 4), (100_000, 4), (1_000_000, 32), (84_000_000, 512), (10**10, 512)]
-)
-def test_the_batch_grows_with_the_corpus(symbols, rows):
-    assert choose_batch(symbols, window=20) == rows
-
-
-def test_the_batch_can_be_divided_among_processes():
-    assert choose_batch(1_000_000, window=20, world=3) % 3 == 0
+def test_rows_are_a_multiple_of_the_processes():
     with pytest.raises(ConfigError, match="multiple of 3"):
         plan(batch_size=32, world=3)

@@ -101,9 +101,12 @@ def read_checkpoint(path: Path) -> Checkpoint:
             found = (path / name).stat().st_size
             if found != size:
                 raise ResumeError(f"{path / name}: has {found} bytes, but {size} are wanted; it is damaged")
+        config = TrainConfig.from_dict(values["config"], where=f"{path / TRAINING_JSON}: config")
+        if config.size is None and config.model is None:  # written before 0.1, when nothing meant small
+            config = config.replace(size="small")
         return Checkpoint(
             path=path,
-            config=TrainConfig.from_dict(values["config"], where=f"{path / TRAINING_JSON}: config"),
+            config=config,
             progress=Progress.from_dict(values["progress"]),
             corpus=values["corpus"],
         )

@@ -26,9 +26,9 @@ RECIPES = ("finetune", "modern", "paper", "softmax")
 
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig:
-    """A training run. What is None follows from the corpus: see `pretrain.plan`."""
+    """A training run. What is None follows from the corpus and the device: see `pretrain.defaults`."""
 
-    # The model: one of the published sizes, or an architecture spelled out. Neither: small.
+    # The model: a size by its name, or an architecture spelled out.
     size: Size | None = None
     model: BiLMConfig | None = None
     # The data. `batch_size` counts the rows of each direction, of all processes together.
@@ -38,7 +38,7 @@ class TrainConfig:
     # Where a row's window begins with a sentence, the chance that its state is set to zero. Without it a model knows no
     # beginning but its own past: it may take hundreds of words to find its feet after any other.
     reset: float = 0.5
-    epochs: float = 10.0
+    epochs: float | None = None
     steps: int | None = None  # instead of epochs
     # The objective.
     loss: SampledConfig | FullConfig | AdaptiveConfig = field(default_factory=SampledConfig)

@@ -16,13 +16,16 @@ from elmo.pretrain.adaptive import AdaptiveConfig, AdaptiveHead
 
 @dataclass(frozen=True, kw_only=True)
 class SampledConfig:
-    """Softmax over the target and shared samples; as many as the vocabulary where that is smaller."""
+    """Softmax over the target and shared samples; as many as the vocabulary where that is smaller.
+
+    `samples`: None is a number for the device (`pretrain.defaults`).
+    """
 
     kind: Literal["sampled"] = "sampled"
-    samples: int = 8192
+    samples: int | None = None
 
     def __post_init__(self) -> None:
-        if self.samples < 1:
+        if self.samples is not None and self.samples < 1:
             raise ConfigError(f"loss.samples is {self.samples}; it must be at least 1")
 
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from elmo.errors import ConfigError, ElmoError, ResumeError
+from elmo.ops.allocator import keep_freed_memory
 from elmo.pretrain.card import training_card
 from elmo.pretrain.checkpoint import (
     FOLDER,
@@ -24,12 +25,13 @@ from elmo.pretrain.checkpoint import (
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.corpus.store import CorpusStore
 from elmo.pretrain.curves import draw_curves
-from elmo.pretrain.distributed import join_world
+from elmo.pretrain.distributed import World, join_world
+from elmo.pretrain.forecast import describe_plan
 from elmo.pretrain.guard import Verdict
 from elmo.pretrain.languagemodel import LanguageModel
-from elmo.pretrain.memory import estimate_memory, free_memory
+from elmo.pretrain.memory import MemoryEstimate, estimate_memory, free_memory
 from elmo.pretrain.perplexity import Perplexity
-from elmo.pretrain.plan import Plan, make_plan
+from elmo.pretrain.plan import make_plan
 from elmo.pretrain.progress import Evaluation, Progress, continued_config, corpus_identity
 from elmo.pretrain.reports import Reports
 from elmo.pretrain.stopping import Reason, StopRequest
@@ -39,6 +41,7 @@ from elmo.weights.native import write_native
 logger = logging.getLogger(__name__)
 
 MODEL = "model"
+TRIAL = {"cpu": 2, "cuda": 5}  # steps; on a GPU the first three are not yet one graph
 Status = Literal["finished", "no longer improving", "interrupted", "time limit"]
 
 
@@ -86,12 +89,19 @@ def pretrain(
         saved = world.say(_find_saved(run, resume=resume) if world.is_first else None)
         if saved is not None and saved.corpus != corpus_identity(opened.manifest):
             raise ResumeError(f"{run}: was trained on another corpus than {opened.folder}; use that one, or a new run")
-        config = (config or TrainConfig()) if saved is None else continued_config(saved.config, config)
+        asked = config or TrainConfig()
+        config = asked if saved is None else continued_config(saved.config, config)
         vocabulary = len(opened.vocabulary)
-        plan = make_plan(config, symbols=len(opened.train_tokens), vocabulary=vocabulary, world=world.size)
-        config = config.replace(batch_size=plan.batch_size)
-        if world.is_first:
-            _tell_memory(config, plan, opened, world=world.size, device=chosen)
+        plan = make_plan(
+            config,
+            symbols=len(opened.train_tokens),
+            vocabulary=vocabulary,
+            world=world.size,
+            device="cpu" if chosen.type == "cpu" else "cuda",
+        )
+        config = plan.config
+        if chosen.type == "cpu":
+            keep_freed_memory()
         model = model or new_model(config, vocabulary=vocabulary)
         trainer = Trainer(opened, config, plan, model=model, world=world, device=chosen)
         progress = Progress()
@@ -103,28 +113,9 @@ def pretrain(
             run, plan, progress, loss=config.loss.kind, active=world.is_first, bar=progress_bar, tensorboard=tensorboard
         )
         with reports, StopRequest(time_limit=time_limit) as stop:
-            return _Loop(run, trainer, progress, reports, stop).go()
-
-
-def _tell_memory(config: TrainConfig, plan: Plan, store: CorpusStore, *, world: int, device: torch.device) -> None:
-    estimate = estimate_memory(
-        config,
-        plan,
-        vocabulary=len(store.vocabulary),
-        types=store.types,
-        symbols=len(store.train_tokens),
-        world=world,
-    )
-    free = free_memory(device)
-    parts = ", ".join(f"{name} {size / 1e9:.2f}" for name, size in vars(estimate).items())
-    logger.info("memory needed: about %.1f GB (%s)", estimate.total / 1e9, parts)
-    if free is not None and estimate.total > free:
-        logger.warning(
-            "the training needs about %.1f GB and there are %.1f; a smaller batch, or accumulate = %d, needs less",
-            estimate.total / 1e9,
-            free / 1e9,
-            2 * config.accumulate,
-        )
+            loop = _Loop(run, trainer, progress, reports, stop)
+            loop.begin(asked)
+            return loop.go()
 
 
 def _find_saved(run: Path, *, resume: bool) -> Checkpoint | None:
@@ -146,10 +137,60 @@ class _Loop:
         self.saving_seconds = 0.0
         self.last_saved = self.mark = time.monotonic()
 
-    def go(self) -> Result:
-        """Train to the end or to a stop."""
+    def begin(self, asked: TrainConfig) -> None:
+        """Save what there is, and tell what will be done; `asked` is the configuration as it was given."""
+        trainer, device = self.trainer, self.trainer.device
+        memory, free = self._memory(), free_memory(device)
+        if self.world.is_first and free is not None and memory.total > free:
+            logger.warning(
+                "the training needs about %.1f GB and there are %.1f; a smaller batch, or accumulate = %d, needs less",
+                memory.total / 1e9,
+                free / 1e9,
+                2 * self.config.accumulate,
+            )
         if self.progress.step == 0:
             self._save()  # a place to roll back to; and a full disk is found now, not in an hour
+        if self.progress.step < self.plan.steps and self.world.say(self.reports.is_heard):
+            seconds = self._seconds_left()
+            self.reports.planned(
+                describe_plan(
+                    self.plan,
+                    asked,
+                    trainer.store,
+                    parameters=sum(p.numel() for p in trainer.model.bilm.parameters()),
+                    seconds=seconds,
+                    memory=memory,
+                    free=free,
+                    device=_name_of(device, self.world),
+                )
+            )
+
+    def _memory(self) -> MemoryEstimate:
+        store = self.trainer.store
+        return estimate_memory(
+            self.config,
+            self.plan,
+            vocabulary=len(store.vocabulary),
+            types=store.types,
+            symbols=len(store.train_tokens),
+            world=self.world.size,
+        )
+
+    def _seconds_left(self) -> float:
+        """By the steps before, or by a trial from which the run goes back to its first checkpoint."""
+        progress, plan = self.progress, self.plan
+        if progress.step:
+            return (plan.steps - progress.step) * progress.seconds / progress.step
+        began = 0.0
+        for step in range(TRIAL[self.trainer.device.type]):
+            began = time.monotonic()
+            self.trainer.step(step).losses.tolist()  # waits for the device
+        seconds = (time.monotonic() - began) * plan.steps  # by the last one
+        self.trainer.load(list_checkpoints(self.run)[-1] if self.world.is_first else None)
+        return seconds
+
+    def go(self) -> Result:
+        """Train to the end or to a stop."""
         self.mark = time.monotonic()
         while self.progress.step < self.plan.steps and not self._is_tired():
             self._step()
@@ -177,6 +218,7 @@ class _Loop:
         self.pending.append((result.losses, result.norm, result.bad))
         progress.step += 1
         progress.symbols += self.plan.batch_size * self.config.window
+        self.reports.stepped()
 
     def _wishes(self) -> tuple[Reason | None, bool]:
         """Whether to stop and whether a checkpoint is overdue; the first process decides for all, now and then."""
@@ -317,3 +359,11 @@ class _Loop:
             step=self.progress.step if step is None else step,
             perplexities=measured,
         )
+
+
+def _name_of(device: torch.device, world: World) -> str:
+    if device.type == "cuda":
+        name = torch.cuda.get_device_name(device)
+        return name if world.size == 1 else f"{world.size} x {name}"
+    threads = world.size * torch.get_num_threads()
+    return f"{threads} CPU threads"

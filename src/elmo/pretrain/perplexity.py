@@ -16,6 +16,7 @@ from torch import Tensor
 
 from elmo.errors import ConfigError, InputError
 from elmo.model.bilstm import State
+from elmo.ops.allocator import keep_freed_memory
 from elmo.ops.device import choose_device
 from elmo.pretrain.corpus.layout import Split
 from elmo.pretrain.corpus.store import CorpusStore
@@ -65,6 +66,8 @@ def measure_perplexity(
     `carry` reads a continuous text as in training, in some rows that begin with zero or with the rows of `start`;
     `settled` and `zero` start each sentence from that state.
     """
+    if table.rows.device.type == "cpu":
+        keep_freed_memory()
     tokens, sentences = part_of(tokens, sentences, symbols=symbols)
     if len(tokens) == 0:
         raise InputError("there is no text to measure perplexity on: it has no sentences")

@@ -9,6 +9,7 @@ from typing import Any
 from elmo.errors import ResumeError
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.guard import Guard
+from elmo.pretrain.head import SampledConfig
 from elmo.pretrain.perplexity import Perplexity
 
 # What may be changed when a run goes on; all else would make it another run.
@@ -84,10 +85,11 @@ def continued_config(saved: TrainConfig, asked: TrainConfig | None) -> TrainConf
     """The configuration with which a saved run goes on; fails where what was asked for is another run."""
     if asked is None:
         return saved
+    asked = _with_choices_of(saved, asked)
     before, now = saved.to_dict(), asked.to_dict()
     before["model"], now["model"] = saved.architecture.to_dict(), asked.architecture.to_dict()
     for name in sorted(before.keys() - {"size", *CHANGEABLE}):
-        if before[name] != now[name] and (name, now[name]) != ("batch_size", None):
+        if before[name] != now[name]:
             raise ResumeError(
                 f"{name} was {before[name]!r} in the run to resume and is {now[name]!r} now; leave it as it was, or "
                 "start a new run in another directory"
@@ -97,4 +99,17 @@ def continued_config(saved: TrainConfig, asked: TrainConfig | None) -> TrainConf
             f"optimizer.kind was {saved.optimizer.kind!r} in the run to resume and is {asked.optimizer.kind!r} now; "
             "leave it as it was, or start a new run in another directory"
         )
-    return asked.replace(batch_size=saved.batch_size)
+    return asked
+
+
+def _with_choices_of(saved: TrainConfig, asked: TrainConfig) -> TrainConfig:
+    """What is left open stays as it was chosen when the run began."""
+    changes: dict[str, Any] = {}
+    if asked.size is None and asked.model is None:
+        changes |= {"size": saved.size, "model": saved.model}
+    for name in ("batch_size", "epochs"):
+        if getattr(asked, name) is None:
+            changes[name] = getattr(saved, name)
+    if isinstance(asked.loss, SampledConfig) and isinstance(saved.loss, SampledConfig) and asked.loss.samples is None:
+        changes["loss"] = saved.loss
+    return asked.replace(**changes)

@@ -8,6 +8,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from elmo.pretrain.forecast import duration
 from elmo.pretrain.metrics import Metrics
 from elmo.pretrain.plan import Plan
 from elmo.pretrain.progress import Evaluation, Progress
@@ -33,6 +34,7 @@ class Reports:
     ) -> None:
         self._progress, self._plan, self._loss = progress, plan, f"{loss}_loss"
         self._metrics: Metrics | None = None
+        self._speed = self._mean_loss = math.nan  # of the last steps
         self._bar: Any = None  # a tqdm
         if active:
             run.mkdir(parents=True, exist_ok=True)
@@ -40,14 +42,21 @@ class Reports:
             # disable=None: shown on a terminal only.
             disable = None if bar is None else not bar
             self._bar = tqdm(total=plan.steps, initial=progress.step, unit="step", disable=disable, dynamic_ncols=True)
-            logger.info(
-                "training for %d steps (%.1f epochs of %d), %d rows, perplexity every %d steps",
-                plan.steps,
-                plan.steps / plan.steps_per_epoch,
-                plan.steps_per_epoch,
-                plan.batch_size,
-                plan.evaluate_every,
-            )
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether anybody reads what is told."""
+        return self._metrics is not None and logger.isEnabledFor(logging.INFO)
+
+    def planned(self, lines: list[str]) -> None:
+        """Tell what the run will be."""
+        for line in lines:
+            logger.info("%s", line)
+
+    def stepped(self) -> None:
+        """A step was begun; on a GPU its numbers come later."""
+        if self._bar is not None:
+            self._bar.update(self._progress.step - self._bar.n)
 
     def trained(self, losses: list[float], *, rate: float, norm: float, speed: float) -> None:
         """Some steps were done: mean losses of each direction, the highest gradient norm, symbols a second."""
@@ -67,8 +76,8 @@ class Reports:
                 "skipped": progress.skipped,
             },
         )
+        self._speed, self._mean_loss = speed, mean
         if self._bar is not None:
-            self._bar.update(progress.step - self._bar.n)
             best = progress.best
             told = {self._loss: f"{mean:.3f}", "tokens/s": f"{speed:,.0f}"}
             if best is not None:
@@ -83,13 +92,18 @@ class Reports:
             {"forward": p.forward, "backward": p.backward, "average": p.average, "unknown_rate": p.unknown_rate},
         )
         if self._metrics is not None:
+            progress = self._progress
+            left = (self._plan.steps - progress.step) * progress.seconds / max(1, progress.step)
             logger.info(
-                "step %d: held-out perplexity %.2f (forward %.2f, backward %.2f), %.2f %% out of vocabulary",
-                evaluation.step,
+                "step %s of %s (epoch %.1f): held-out perplexity %.2f%s, training loss %.3f, %s tokens/s, %s left",
+                f"{evaluation.step:,}",
+                f"{self._plan.steps:,}",
+                progress.step / self._plan.steps_per_epoch,
                 p.average,
-                p.forward,
-                math.nan if p.backward is None else p.backward,
-                100 * p.unknown_rate,
+                " (the best)" if progress.best is evaluation else "",
+                self._mean_loss,
+                f"{self._speed:,.0f}",
+                duration(left),
             )
 
     def rolled_back(self, progress: Progress, *, diverged_at: int) -> None:

@@ -1,4 +1,4 @@
-"""The published architectures by name, and a tiny one for demonstrations and tests."""
+"""The published architectures by name, one that a CPU trains in an hour, and a tiny one for demonstrations."""
 
 from typing import Literal
 
@@ -6,9 +6,10 @@ from elmo.model.bilm import BiLMConfig
 from elmo.model.bilstm import BiLSTMConfig
 from elmo.model.charcnn import CharCNNConfig
 
-Size = Literal["tiny", "small", "medium", "original"]
+Size = Literal["tiny", "mini", "small", "medium", "original"]
 
 FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
+MINI_FILTERS = FILTERS[:5]
 TINY_FILTERS = ((1, 16), (2, 16), (3, 32), (4, 32))
 
 
@@ -17,6 +18,8 @@ def model_of_size(size: Size) -> BiLMConfig:
     match size:
         case "tiny":
             return _model(cell=128, output=32, highways=1, filters=TINY_FILTERS, characters=8)
+        case "mini":
+            return _model(cell=512, output=128, highways=1, filters=MINI_FILTERS)
         case "small":
             return _model(cell=1024, output=128, highways=1)
         case "medium":

@@ -16,6 +16,8 @@ import typer
 OFFLINE = "ELMO_OFFLINE"
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 120}  # columns, where the terminal has them
 
+_TELLING: set[str] = set()  # loggers that a call made talkative
+
 
 @dataclass
 class Call:
@@ -43,10 +45,19 @@ def one_call(arguments: list[str]) -> Iterator[Call]:
     try:
         yield Call(arguments)
     finally:
+        for name in _TELLING:
+            logging.getLogger(name).setLevel(logging.NOTSET)
         if offline is None:
             os.environ.pop(OFFLINE, None)
         else:
             os.environ[OFFLINE] = offline
+
+
+def tell_progress(*packages: str) -> None:
+    """Show what these packages tell of a long work, also without --verbose; until the call ends."""
+    for name in packages:
+        logging.getLogger(name).setLevel(logging.INFO)
+        _TELLING.add(name)
 
 
 def _hear_debug(context: typer.Context, value: bool) -> bool:

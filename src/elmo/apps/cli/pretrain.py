@@ -8,12 +8,14 @@ import typer
 
 from elmo.apps.cli import options
 from elmo.apps.cli.again import command_again, end_unfinished, say
+from elmo.apps.cli.common import tell_progress
 
 
 class Size(StrEnum):
     """The published sizes, and one for trying things out."""
 
     tiny = "tiny"
+    mini = "mini"
     small = "small"
     medium = "medium"
     original = "original"
@@ -31,13 +33,15 @@ def pretrain(
     corpus: Annotated[Path, typer.Argument(help="A corpus store made by `elmo corpus build`.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The run: checkpoints, metrics, and the model.")],
     size: Annotated[
-        Size | None, typer.Option("--size", help="The size of the model; small if nothing says otherwise.")
+        Size | None, typer.Option("--size", help="The size of the model; for the device if not given.")
     ] = None,
     recipe: Annotated[
         Recipe | None, typer.Option("--recipe", help="Our recipe (modern, the default), or the paper's.")
     ] = None,
     config: Annotated[Path | None, typer.Option("--config", help="A TOML or JSON file instead of a recipe.")] = None,
-    epochs: Annotated[float | None, typer.Option("--epochs", help="Passes over the text.")] = None,
+    epochs: Annotated[
+        float | None, typer.Option("--epochs", help="Passes over the text; for the text and the device if not given.")
+    ] = None,
     steps: Annotated[int | None, typer.Option("--steps", help="Steps, instead of epochs.")] = None,
     batch_size: Annotated[int | None, typer.Option("--batch-size", help="Rows of a step, for each direction.")] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Of weights, order, dropout and negatives.")] = None,
@@ -82,6 +86,7 @@ def pretrain(
         chosen = TrainConfig.recipe((recipe or Recipe.modern).value)
     if resume and not saved:
         say(f"{output}: holds no checkpoint yet; the run starts at the beginning")
+    tell_progress("elmo.pretrain")
     result = train(
         corpus,
         chosen.replace(**changes),
