@@ -13,6 +13,7 @@ COMMANDS: list[list[str]] = [
     ["embed"],
     ["similar"],
     ["neighbors"],
+    ["plot"],
     ["info"],
     ["verify"],
     ["convert"],

@@ -15,6 +15,7 @@ from elmo.apps.cli import (
     info,
     neighbors,
     perplexity,
+    plot,
     pretrain,
     score,
     similar,
@@ -39,6 +40,7 @@ app = typer.Typer(
 add_command(app, "embed", embed.embed)
 add_command(app, "similar", similar.similar)
 add_command(app, "neighbors", neighbors.neighbors)
+add_command(app, "plot", plot.plot)
 add_command(app, "info", info.info)
 add_command(app, "verify", info.verify)
 add_command(app, "convert", convert.convert)
