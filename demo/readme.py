@@ -1,4 +1,4 @@
-"""Puts what `make demo` prints, and the picture of docs/make_picture.py, into README.md: python demo/readme.py."""
+"""Puts what `make demo` prints, and the picture of `elmo plot bank`, into README.md: python demo/readme.py."""
 
 import re
 import subprocess

@@ -13,10 +13,10 @@ from elmo.text.tokenizer import Tokenizer
 from elmo.weights.loaded import LoadedModel
 
 SENTENCES = [
-    "the bank of the river".split(),
-    "a Bank with money in the bank".split(),
-    "no such word".split(),
-    "one bank more".split(),
+    ["the", "bank", "of", "the", "river"],
+    ["a", "Bank", "with", "money", "in", "the", "bank"],
+    ["no", "such", "word"],
+    ["one", "bank", "more"],
 ]
 
 

@@ -7,7 +7,7 @@ import importlib.util
 import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -87,7 +87,8 @@ def draw_spots(embedder: Embedder, spots: Sequence[Spot], path: Path) -> None:
     groups = list(dict.fromkeys(spot.group for spot in spots))
     rows = -(-len(spots) // 2)
     figure = Figure(figsize=(3.8 * len(vectors), 4.2 + 0.19 * rows), layout="constrained")
-    above, below = np.atleast_1d(figure.subfigures(2, 1, height_ratios=[4.0, 0.2 + 0.19 * rows]))
+    halves: Any = figure.subfigures(2, 1, height_ratios=[4.0, 0.2 + 0.19 * rows])
+    above, below = halves
     for layer, axes in enumerate(np.atleast_1d(above.subplots(1, len(vectors)))):
         points, share = principal_plane(vectors[layer])
         reach = max(float(np.abs(points).max()) * 1.15, 1e-3)
