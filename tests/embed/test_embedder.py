@@ -389,7 +389,7 @@ def test_words_are_encoded_once_over_all_batches(model_directory: Path, monkeypa
     embedder = load(model_directory, device="cpu")
     asked: list[str] = []
     real = embedder._encode_words
-    monkeypatch.setattr(embedder, "cache", WordCache(lambda words: (asked.extend(words), real(words))[1], size=8))
+    monkeypatch.setattr(embedder, "_cache", WordCache(lambda words: (asked.extend(words), real(words))[1], size=8))
     embedder.encode([["a", "b", "a"], ["b", "c"]] * 50, batch_size=3)
     assert sorted(asked) == ["a", "b", "c"]
 

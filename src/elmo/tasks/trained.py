@@ -105,7 +105,7 @@ class TrainedTask:
         whole = atomic_directory(directory, overwrite=overwrite, replaceable=is_trained_task)
         with errors_naming(directory), whole as folder:
             state = self.model.state_dict()
-            if embedding.elmo is not None and embedding.elmo.train_bilm:
+            if embedding.elmo is not None and self.recipe.embedding.elmo.train_bilm:
                 write_model(dataclasses.replace(embedding.elmo.model, softmax=None), folder / BILM)
                 state = {name: t for name, t in state.items() if not name.startswith(BILM_PREFIX)}
             write_tensors(folder / WEIGHTS, {name: t.cpu() for name, t in state.items()})
