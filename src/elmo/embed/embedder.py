@@ -156,7 +156,7 @@ class Embedder:
         Without `pooling`: a list of [T, D] (or [L, T, D] for "all"), one row a token. With it: one array [N, D]
         (or [N, L, D]), the mean or the maximum over a sentence's tokens (zeros where it has none).
         `normalize` scales every vector to length 1. `show_progress_bar=None` shows a bar on a terminal after a second.
-        `return_tokens=True` gives a pair: the vectors, and for each sentence its tokens: a `Tokens` (a sequence of words,
+        `return_tokens=True` gives a pair: the vectors, and each sentence's tokens, a `Tokens` (a sequence of words,
         with `words`, `starts` and `offsets` in characters of the raw text), or the list of tokens that was given.
         `split_sentences=True` takes each raw text for a document: its sentences are embedded one by one and their
         tokens come back in one result. `batch_size` is sentences, at most: 64, and 1024 on a GPU, if it is None.
