@@ -103,9 +103,8 @@ def test_a_library_that_is_not_as_it_was_built_is_built_anew(
 
 def test_threads_that_come_together_wait_for_one_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiler = tmp_path / "compiler"
-    compiler.write_text(
-        f'#!/bin/sh\necho x >> {tmp_path}/builds\nfor last; do :; done\necho built > "$last"\n', "utf-8"
-    )
+    count = f"echo x >> {tmp_path}/builds"
+    compiler.write_text(f'#!/bin/sh\n{count}\nfor last; do :; done\necho built > "$last"\n', encoding="utf-8")
     compiler.chmod(0o755)
     monkeypatch.setenv("ELMO_CACHE", str(tmp_path))
     monkeypatch.setenv("CXX", str(compiler))

@@ -188,3 +188,17 @@ def test_two_processes_at_once_fetch_it_once(tmp_path):
             process.stdin.flush()
         assert [process.communicate()[0].strip() for process in processes] == ["8000000", "8000000"]
     assert len(behaviour.requests) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+@pytest.mark.parametrize("known", [None, SHA256])
+def test_a_file_that_others_can_write_is_checked_at_every_use(tmp_path, known):
+    with serving(Behaviour(CONTENT)) as url:
+        file = _file(url, sha256=known)
+        path = fetch(file, tmp_path / "m")
+    assert path.stat().st_mode & 0o022 == 0
+    path.parent.chmod(0o777)
+    assert fetch(file, tmp_path / "m") == path
+    path.write_bytes(b"something else")
+    with pytest.raises(WeightsError, match="its sha256 is"):
+        fetch(file, tmp_path / "m")
