@@ -12,7 +12,7 @@ from elmo.ops.cpu_kernels import PackedCharEncoder
 
 # Libraries of matrix products choose their order of summation by the number of rows. On a CPU the rows of whole blocks
 # of 8 are summed alike, whatever their number; on a GPU only an equal number of rows is a certain thing.
-ROWS_ON_CPU, ROWS_ON_GPU = 16, 256
+ROWS_ON_CPU, ROWS_ON_GPU = 16, 1024
 
 
 def word_vectors(tokens: Any, rows: Tensor) -> Tensor:
