@@ -89,13 +89,15 @@ class TrainedTask:
         task = self.recipe.make_task()
         answers: list[Any] = [None] * len(data)
         was_training = self.model.training
-        self.model.eval()
+        if was_training:  # a loaded model is not: threads may share it, and none switches dropout on behind another
+            self.model.eval()
         for rows in ordered_batches(data.lengths, batch=ANSWER_BATCH):
             with autocast(self.embedding.device, bf16=bf16):
                 found = self.model.answers(data.batch(rows))
             for n, ids in zip(rows.tolist(), found, strict=True):
                 answers[n] = task.decode(ids, self.labels)
-        self.model.train(was_training)
+        if was_training:
+            self.model.train()
         return answers
 
     def save(self, directory: Path, *, overwrite: bool = False) -> None:
