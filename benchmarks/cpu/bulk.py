@@ -50,7 +50,7 @@ def main() -> None:
 
         for _ in range(arguments.rounds):
             for name, work in (("pure model", pure), ("elmo embed", bulk)):
-                embedder.cache.clear()
+                embedder._cache.clear()
                 found = timed(work)
                 best[name] = tuple(map(min, found, best.get(name, found)))
         size = Path(folder, "out.parquet").stat().st_size

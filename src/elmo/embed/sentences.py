@@ -7,6 +7,8 @@ from elmo.errors import InputError
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.tokens import Tokens
 
+BYTES = (bytes, bytearray, memoryview)  # sequences of numbers, which are no tokens
+
 
 @dataclass(frozen=True)
 class Sentence:
@@ -22,7 +24,7 @@ def read_sentences(
     """Tell the three kinds of input apart, and refuse anything else with its place."""
     if isinstance(sentences, str):
         return [_from_text(sentences, tokenizer, split=split)]
-    if not isinstance(sentences, Iterable):
+    if isinstance(sentences, BYTES) or not isinstance(sentences, Iterable):
         raise InputError(f"sentences are {_kind(sentences)}; a text, a list of texts or of token lists is wanted")
     entries = list(sentences)
     raw = bool(entries) and isinstance(entries[0], str)
@@ -41,7 +43,7 @@ def read_sentences(
 
 def check_tokens(sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
     """Sentences that must be tokens already; raw text would be taken letter by letter."""
-    if isinstance(sentences, str) or not isinstance(sentences, Iterable):
+    if isinstance(sentences, (str, *BYTES)) or not isinstance(sentences, Iterable):
         raise InputError(f"sentences are {_kind(sentences)}; a list of token lists is wanted")
     for n, sentence in enumerate(sentences):
         if isinstance(sentence, str):
@@ -64,7 +66,7 @@ def _from_text(text: str, tokenizer: Tokenizer, *, split: bool) -> Sentence:
 
 
 def _from_tokens(n: int, entry: object) -> Sentence:
-    if not isinstance(entry, Sequence):
+    if isinstance(entry, BYTES) or not isinstance(entry, Sequence):
         raise InputError(f"sentence {n} is {_kind(entry)}; a string or a list of tokens is wanted")
     words = list(entry)
     for k, word in enumerate(words):
@@ -74,4 +76,6 @@ def _from_tokens(n: int, entry: object) -> Sentence:
 
 
 def _kind(value: object) -> str:
+    if isinstance(value, BYTES):
+        return f"{type(value).__name__} ({bytes(value[:40])!r}), not text: decode it first"
     return f"{type(value).__name__} ({str(value)[:40]!r})"

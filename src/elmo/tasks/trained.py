@@ -89,13 +89,15 @@ class TrainedTask:
         task = self.recipe.make_task()
         answers: list[Any] = [None] * len(data)
         was_training = self.model.training
-        self.model.eval()
+        if was_training:  # a loaded model is not: threads may share it, and none switches dropout on behind another
+            self.model.eval()
         for rows in ordered_batches(data.lengths, batch=ANSWER_BATCH):
             with autocast(self.embedding.device, bf16=bf16):
                 found = self.model.answers(data.batch(rows))
             for n, ids in zip(rows.tolist(), found, strict=True):
                 answers[n] = task.decode(ids, self.labels)
-        self.model.train(was_training)
+        if was_training:
+            self.model.train()
         return answers
 
     def save(self, directory: Path, *, overwrite: bool = False) -> None:
@@ -105,7 +107,7 @@ class TrainedTask:
         whole = atomic_directory(directory, overwrite=overwrite, replaceable=is_trained_task)
         with errors_naming(directory), whole as folder:
             state = self.model.state_dict()
-            if embedding.elmo is not None and embedding.elmo.train_bilm:
+            if embedding.elmo is not None and self.recipe.embedding.elmo.train_bilm:
                 write_model(dataclasses.replace(embedding.elmo.model, softmax=None), folder / BILM)
                 state = {name: t for name, t in state.items() if not name.startswith(BILM_PREFIX)}
             write_tensors(folder / WEIGHTS, {name: t.cpu() for name, t in state.items()})

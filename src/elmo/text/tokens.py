@@ -4,15 +4,19 @@ A *chunk* is a stretch without white space, in the sense of `str.split()` (so al
 A rule cuts a chunk into *pieces* that, put together again, give the chunk: a start is all that a piece needs.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import overload
 
 Pieces = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of a text in order; token i is `text[starts[i] : starts[i] + len(words[i])]`."""
+    """The tokens of a text in order; token i is `text[starts[i] : starts[i] + len(words[i])]`.
+
+    As a sequence it is its words: `list(tokens)`, `tokens[0]`, `"bank" in tokens`.
+    """
 
     words: list[str]
     starts: list[int]
@@ -24,6 +28,16 @@ class Tokens:
 
     def __len__(self) -> int:
         return len(self.words)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        return self.words[place]
 
 
 class PiecesCache(dict[str, Pieces]):

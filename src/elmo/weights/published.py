@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elmo.errors import WeightsError
+from elmo.text.cachefolder import cache_directory
 from elmo.text.tokenizer import Tokenizer
-from elmo.weights.cache import cache_directory
 from elmo.weights.download import RemoteFile, fetch
 from elmo.weights.packaged import DEFAULT as PACKAGED
 
