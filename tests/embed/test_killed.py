@@ -1,4 +1,4 @@
-"""`elmo embed` killed at a file operation and resumed: the output and the folder of an undisturbed run, nothing else."""
+"""`elmo embed` killed at a file operation and resumed: it leaves what an undisturbed run leaves, and nothing else."""
 
 from functools import partial
 from pathlib import Path
