@@ -25,7 +25,7 @@ from elmo.embed.bulk import BulkOptions, Embedded, embed_file
 from elmo.embed.embedder import Embedder
 from elmo.embed.load import load
 from elmo.embed.rows import Row
-from elmo.errors import ConfigError, ElmoError, ResumeError
+from elmo.errors import ConfigError, ElmoError, MissingExtraError, ResumeError
 from elmo.text.locking import locked
 
 LINES = [
@@ -302,7 +302,7 @@ def test_overwriting_leaves_a_folder_alone_that_is_not_ours(embedder: Embedder, 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
-def test_a_terminal_sees_progress_with_rate_and_time_left_and_a_pipe_sees_nothing(
+def test_a_terminal_sees_lines_with_rate_and_time_left_and_a_pipe_one_line_at_the_end(
     model_directory: Path, tmp_path: Path
 ) -> None:
     import fcntl
@@ -313,7 +313,8 @@ def test_a_terminal_sees_progress_with_rate_and_time_left_and_a_pipe_sees_nothin
     code = "import sys; from elmo.apps.cli import main; sys.exit(main())"
     command = [sys.executable, "-c", code, "embed", source, "-m", str(model_directory), "--tokenized", "-o"]
     done = subprocess.run([*command, str(tmp_path / "a.npz")], capture_output=True, check=True)
-    assert done.stderr == b""
+    last = rb"a\.npz: 30,000 lines, 90,000 tokens, one vector a token, 16 dimensions \([\d.]+ s, [\d,]+ tokens/s\)\n"
+    assert re.search(rb"^\S*" + last + b"$", done.stderr)
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))  # a new one has no columns to draw in
     process = subprocess.Popen([*command, str(tmp_path / "b.npz")], stderr=theirs)
@@ -327,4 +328,17 @@ def test_a_terminal_sees_progress_with_rate_and_time_left_and_a_pipe_sees_nothin
     shares = {int(share) for share in re.findall(rb"(\d+)%", seen)}
     assert {0, 100} <= shares
     assert len(shares) > 2, "nothing was seen between the beginning and the end"
-    assert re.search(rb"\[\d+:\d+<\d+:\d+, [\d.]+k?M?B/s\]", seen)
+    assert re.search(rb"[\d,]+ lines \[\d+:\d+<\d+:\d+, [\d,]+ tokens/s\]", seen)
+    assert re.search(
+        rb"100%\S* 30,000 lines \[[^\r\n]*\r\n\S*b\.npz: 30,000 lines, 90,000 tokens", seen.replace(b"| ", b" ")
+    )
+
+
+def test_a_missing_pyarrow_is_noticed_before_anything_is_computed(
+    embedder: Embedder, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setattr(Embedder, "embed_tokens", lambda *_, **__: pytest.fail("something was computed"))
+    with pytest.raises(MissingExtraError, match=r"Parquet needs pyarrow; install it with: pip install pyarrow$"):
+        run(embedder, source, tmp_path / "out.parquet")
+    assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]

@@ -11,16 +11,22 @@ PACKED = (".gz", ".xz", ".zst")
 
 
 class TextBar:
-    """A bar that moves inside a long line too. Quiet where standard error is no terminal, unless `show` says so."""
+    """A bar that moves inside a long line too. Quiet where standard error is no terminal, unless `show` says so.
 
-    def __init__(self, files: Sequence[str], *, unit: str = "lines", show: bool | None = None) -> None:
-        plain = all(os.path.isfile(path) and not path.endswith(PACKED) for path in files)
+    Without `files`, or where one is a pipe or compressed, no end is in sight. Nothing is drawn for a while (`delay`).
+    """
+
+    def __init__(
+        self, files: Sequence[str], *, unit: str = "lines", show: bool | None = None, delay: float = 0.0
+    ) -> None:
+        plain = bool(files) and all(os.path.isfile(path) and not path.endswith(PACKED) for path in files)
         total = sum(map(os.path.getsize, files)) if plain else None
         layout = "{percentage:3.0f}%|{bar}| {desc} [{elapsed}<{remaining}{postfix}]"
         self._bar: tqdm[Any] = tqdm(
             total=total,
             desc=f"0 {unit}",
             bar_format=layout if total else "{desc} [{elapsed}{postfix}]",
+            delay=delay,
             disable=None if show is None else not show,
         )
         self._unit = unit
