@@ -1,12 +1,15 @@
 """`elmo embed` killed at a file operation and resumed: it leaves what an undisturbed run leaves, and nothing else."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.killing import contents, points, run
 
 import elmo.embed.bulk as bulk
+import elmo.embed.ray_engine as ray_engine
 from elmo.apps.cli import main
 
 FORMATS = [".hdf5", ".parquet", ".npz", ".jsonl"]
@@ -117,3 +120,40 @@ def test_an_output_taken_away_before_the_cleaning_up_is_made_again(model_directo
     (tmp_path / "out.jsonl").unlink()
     assert embed(tmp_path, model_directory, "out.jsonl", "--resume") == 0
     assert contents(tmp_path) == wanted
+
+
+@pytest.mark.parametrize("most", [5, pytest.param(None, marks=pytest.mark.slow)])
+def test_shards_killed_anywhere_and_resumed_are_those_of_an_undisturbed_run(
+    most: int | None, model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work_here(
+        _: None,
+        shards: Sequence[ray_engine.Shard],
+        folder: Path,
+        settings: Mapping[str, Any],
+        options: bulk.BulkOptions,
+        __: object,
+        source: str,
+    ) -> Iterator[int]:
+        worker = ray_engine.EmbedShard(str(folder), settings, options, 1, source=source)
+        for shard in shards:
+            yield worker(vars(shard))["number"]
+
+    monkeypatch.setattr(ray_engine, "_import_ray", lambda: None)
+    monkeypatch.setattr(ray_engine, "_run", work_here)  # a worker in this process, where its operations are seen
+    text = prepare(tmp_path) / "text.txt"
+
+    def embed_shards(place: Path, *more: str) -> int:
+        command = ["embed", str(text), "-o", str(place / "out"), "-m", str(model_directory), "--device", "cpu"]
+        return main([*command, "--engine", "ray", "--shard-lines", "3", *more])
+
+    straight = tmp_path / "straight"
+    done = run(partial(embed_shards, straight), within=straight)
+    assert done.result == 0, done.error or done.said
+    for n in points(len(done.operations), most=most):
+        place = tmp_path / str(n)
+        at = f"killed before operation {n}, {done.operations[n]}"
+        assert run(partial(embed_shards, place), within=place, kill_at=n).killed, at
+        resumed = run(partial(embed_shards, place, "--resume"), within=place)
+        assert resumed.result == 0, f"{at}: {resumed.error or resumed.said}"
+        assert contents(place) == contents(straight), at

@@ -18,6 +18,7 @@ from tqdm import tqdm
 from elmo.embed.bulk import BulkOptions, embed_part, parts_of, shape_of
 from elmo.embed.embedder import Embedder, StateMode
 from elmo.embed.load import load
+from elmo.embed.progress import PACKED
 from elmo.embed.rows import Line, Row
 from elmo.embed.selection import check_layers
 from elmo.embed.writers.parquet import import_pyarrow, write_parquet
@@ -29,7 +30,7 @@ from elmo.text.writing import errors_naming, write_file
 JOB_FILE, LOCK_FILE = "_job.json", "_lock"  # readers of Parquet directories skip names with an underscore
 LINES_IN_SHARD = 10_000
 TRIES = 5  # of one shard, where its worker dies
-PACKED = (".gz", ".xz", ".zst")
+TEMPORARY = re.compile(r"\.part-\d+\.parquet\.\d+\.tmp|\._job\.json\.[0-9a-f]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +112,9 @@ def embed_with_ray(
         lost = [shard.name for shard in shards if not (folder / shard.name).is_file()]
         if lost:
             raise ElmoError(f"{folder}: {len(lost)} shards are missing, the first is {lost[0]}; go on with --resume")
+        for path in folder.iterdir():
+            if TEMPORARY.fullmatch(path.name):  # of a worker or a run that was killed
+                path.unlink(missing_ok=True)
     return len(shards)
 
 
@@ -235,7 +239,11 @@ def _cause(error: Exception) -> str:
 def _claim(folder: Path, job: Mapping[str, Any], *, resume: bool) -> None:
     """Make the output's folder; an existing one must be of the same job, and resuming must be asked for."""
     path = folder / JOB_FILE
-    if folder.exists() and any(folder.iterdir()):
+    # A run that was killed before it could say what it is has left a lock and nothing of worth.
+    held = (
+        {entry.name for entry in folder.iterdir() if not TEMPORARY.fullmatch(entry.name)} if folder.exists() else set()
+    )
+    if held and not (resume and held == {LOCK_FILE}):
         if not path.is_file():
             raise ResumeError(f"{folder}: is in the way and was not made by `elmo embed`; choose another name")
         if not resume:
