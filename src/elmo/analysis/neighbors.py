@@ -7,13 +7,14 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from elmo.embed.embedder import Embedder
+from elmo.embed.embedder import BAR_AFTER_SECONDS, Embedder
+from elmo.embed.progress import TextBar
 from elmo.embed.selection import Layers
 from elmo.embed.similarity import place_of
 from elmo.errors import ConfigError
 
 BATCH = 256
-BLOCK = 1024  # sentences embedded at once, so that a large text needs no more memory than a small one
+BLOCK = 512  # sentences embedded at once, so that a large text needs no more memory than a small one
 
 Words = Literal["all", "same", "other"]
 
@@ -44,11 +45,13 @@ def find_neighbors(
     layers: Layers = "top",
     count: int = 5,
     words: Words = "all",
+    files: Sequence[str] = (),
 ) -> list[list[Neighbor]]:
     """For each (word, raw sentence) the `count` nearest words among `sentences`, at most one of a sentence.
 
     `words`: look at all words, only at uses of the "same" word, or only at "other" words (upper and lower case are the
-    same here). The query's own sentence is passed over where it occurs.
+    same here). The query's own sentence is passed over where it occurs. `files`: where the sentences are read from, if
+    they are, so that a terminal sees how much is left.
     """
     if layers == "all":
         raise ConfigError("layers is 'all', but neighbours are of one vector: 'top', 'mean' or a number")
@@ -58,19 +61,24 @@ def find_neighbors(
     vectors = [asked[n][place] for n, place in enumerate(places)]  # [D] each
     best: list[list[tuple[float, int, list[str], int]]] = [[] for _ in queries]
     number = 0
-    for block in _blocks(sentences):
-        embedded, found = embedder.encode(block, layers=layers, batch_size=BATCH, normalize=True, return_tokens=True)
-        for rows, sentence in zip(embedded, found, strict=True):
-            number -= 1  # earlier sentences win where similarities are equal
-            read = list(sentence if isinstance(sentence, list) else sentence.words)
-            for n, (word, _) in enumerate(queries):
-                candidates = [] if read == own[n] else _candidates(read, word, words)
-                if candidates:
-                    similar = rows[candidates] @ vectors[n]
-                    top = int(np.argmax(similar))
-                    heapq.heappush(best[n], (float(similar[top]), number, read, candidates[top]))
-                    if len(best[n]) > count:
-                        heapq.heappop(best[n])
+    with TextBar(files, unit="sentences", delay=BAR_AFTER_SECONDS) as bar:
+        for block in _blocks(sentences):
+            embedded, found = embedder.encode(
+                block, layers=layers, batch_size=BATCH, normalize=True, return_tokens=True, show_progress_bar=False
+            )
+            for rows, sentence in zip(embedded, found, strict=True):
+                number -= 1  # earlier sentences win where similarities are equal
+                read = list(sentence if isinstance(sentence, list) else sentence.words)
+                for n, (word, _) in enumerate(queries):
+                    candidates = [] if read == own[n] else _candidates(read, word, words)
+                    if candidates:
+                        similar = rows[candidates] @ vectors[n]
+                        top = int(np.argmax(similar))
+                        heapq.heappush(best[n], (float(similar[top]), number, read, candidates[top]))
+                        if len(best[n]) > count:
+                            heapq.heappop(best[n])
+                bar.advance(sum(len(word.encode("utf-8", "replace")) + 1 for word in read), count=1, tokens=len(read))
+        bar.complete()
     return [
         [Neighbor(similarity, read, place) for similarity, _, read, place in sorted(found, reverse=True)]
         for found in best

@@ -49,12 +49,19 @@ def neighbors(
     from elmo.analysis.examples import read_collection
     from elmo.analysis.neighbors import find_neighbors
     from elmo.embed.load import load
+    from elmo.text.files import expand_paths
 
     embedder = load(model, device=device)
     tokenizer = embedder.model.tokenizer
     sentences = read_sentences(text, tokenizer, tokenized=tokenized) if text else iter(read_collection())
     (found,) = find_neighbors(
-        embedder, [(word, sentence)], sentences, layers=parse_layers(layers), count=count, words=words.value
+        embedder,
+        [(word, sentence)],
+        sentences,
+        layers=parse_layers(layers),
+        count=count,
+        words=words.value,
+        files=expand_paths(text or ()),
     )
     if not found:
         raise InputError(f"no word to compare with {word!r} (--words {words.value}) in the sentences searched")
