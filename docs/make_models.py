@@ -12,8 +12,8 @@ INTRODUCTION = """# Models by name
 
 Made from the program's table by `docs/make_models.py`. Wherever a model is wanted, in Python or as `--model`, it may be
 one of these names, a directory, or a file. `english` comes with the package. The others are downloaded when they are
-first used, into the folder that `ELMO_CACHE` names (else the system's cache folder), and their hash is kept. `--offline`
-or `ELMO_OFFLINE=1` forbids it.
+first used, into the folder that `ELMO_CACHE` names (else the cache folder of the system), and their hash is kept.
+`--offline` or `ELMO_OFFLINE=1` forbids it. `german` has no lasting address: get its files from its page by hand.
 
 ```sh
 elmo models           # all of them, and which are on this machine
