@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elmo.analysis.examples import Use
+from elmo.analysis.labels import place_labels
 from elmo.analysis.projection import principal_plane
 from elmo.embed.embedder import Embedder
 from elmo.embed.similarity import place_of
@@ -25,6 +26,7 @@ SUFFIXES = (".png", ".svg", ".pdf")
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#F0E442")
 SHAPES = ("o", "s", "^", "D", "v", "P", "X", "*")
 CONTEXT = 38  # characters on each side of a word
+PANEL = 266.0  # typographic points of a layer's panel, both ways
 
 
 class Spot(NamedTuple):
@@ -104,7 +106,18 @@ def draw_spots(embedder: Embedder, spots: Sequence[Spot], path: Path) -> None:
                 s=45,
                 alpha=0.8,
             )
-            axes.annotate(str(number), (x, y), textcoords="offset points", xytext=(4, 3), fontsize=7)
+        scale = PANEL / 2 / reach  # typographic points of a unit
+        for label in place_labels([(x * scale, y * scale) for x, y in points.tolist()], side=PANEL):
+            (x, y), (right, up) = label.point, label.middle
+            axes.annotate(
+                label.text,
+                (x / scale, y / scale),
+                xytext=(right / scale, up / scale),
+                arrowprops={"arrowstyle": "-", "linewidth": 0.4, "color": "0.5"} if label.needs_line else None,
+                fontsize=7,
+                ha="center",
+                va="center",
+            )
         title = "tokens: no context" if layer == 0 else f"LSTM {layer} ({share:.0%} of the variance)"
         axes.set(title=title, xticks=[], yticks=[], xlim=(-reach, reach), ylim=(-reach, reach))
         axes.title.set_fontsize(10)
