@@ -14,6 +14,7 @@ COMMANDS: list[list[str]] = [
     ["similar"],
     ["neighbors"],
     ["plot"],
+    ["models"],
     ["info"],
     ["verify"],
     ["convert"],

@@ -261,3 +261,65 @@ def test_neighbors_searches_the_packaged_sentences_or_a_file(command: Command, m
     assert sorted(" ".join(row["tokens"]) for row in rows) == sorted(filter(None, TEXT.splitlines()))
     assert all(row["tokens"][row["place"]] == "bank" for row in rows)
     assert command(*query, "--layers", "all").code == 2
+
+
+def test_neighbors_answers_several_questions_with_file_and_line(command: Command, model: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("\nThe bank is shut. A bank lends.\nNo.\n", encoding="utf-8")
+    questions = tmp_path / "questions.tsv"
+    questions.write_text("bank\tWe saw a bank by the bank.\t2\n\nBank\tThe bank.\n", encoding="utf-8")
+    asked = ["neighbors", "--questions", questions, "--text", text, "--model", model, "--words", "same"]
+    done = command(*asked)
+    assert done.code == 2
+    assert "'Bank' is not among the tokens 'The bank .'; 'bank' is" in done.err
+    done = command(*asked, "--ignore-case")
+    assert done.code == 0, done.err
+    blocks = [block.splitlines() for block in done.out.split("\n\n")]
+    assert [block[0] for block in blocks] == ["We saw a bank by the [bank] .", "The [bank] ."]
+    for block in blocks:
+        assert sorted(line.split("  ")[1] for line in block[1:]) == [f"{text}:2", f"{text}:2"]
+    rows = [json.loads(line) for line in command(*asked, "--ignore-case", "--json").out.splitlines()]
+    assert [(row["question"], row["line"], row["file"]) for row in rows] == [(n, 2, str(text)) for n in (1, 1, 2, 2)]
+    assert rows[0]["asked"] == "We saw a bank by the [bank] ."
+
+
+def test_neighbors_says_which_of_two_occurrences_it_takes(command: Command, model: Path, text: Path) -> None:
+    query = ["neighbors", "bank", "A bank by a bank.", "--model", model, "--text", text, "--json"]
+    first = command(*query)
+    assert "'bank' occurs 2 times in 'A bank by a bank .'; the first is taken" in first.err
+    chosen = command(*query, "--occurrence", "1")
+    assert (chosen.out, chosen.err) == (first.out, "")
+    assert json.loads(command(*query, "--occurrence", "2").out.splitlines()[0])["asked"] == "A bank by a [bank] ."
+    refused = command(*query, "--occurrence", "3")
+    assert refused.code == 2
+    assert "there is no occurrence 3" in refused.err
+
+
+@pytest.mark.parametrize("query", [["neighbors", "bank", "The bank."], ["plot", "bank", "-o", "bank.png"]])
+def test_a_model_of_another_language_does_not_read_the_packaged_sentences(
+    query: list[str], command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    for language in ("cs", None):
+        tokenizer = Tokenizer(rule="unicode", language=language)
+        write_model(LoadedModel(bilm=make_bilm(), tokenizer=tokenizer), tmp_path / str(language))
+    done = command(*query, "--model", tmp_path / "cs")
+    assert done.code == 2
+    assert "the model's language is Czech, but the packaged sentences are English" in done.err
+    done = command(*query, "--model", tmp_path / "None")
+    assert done.code == 0, done.err
+    assert "the packaged ones, which are English" in done.err
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [("bank\n", "line 1 is not"), ("a\ta b\tx\n", "occurrence 'x'"), ("a\ta b\t0\n", "'0'"), ("\n", "no questions")],
+)
+def test_questions_that_are_none_are_refused(content: str, problem: str, command: Command, tmp_path: Path) -> None:
+    (tmp_path / "questions.tsv").write_text(content, encoding="utf-8")
+    done = command("neighbors", "--questions", tmp_path / "questions.tsv")
+    assert done.code == 2
+    assert problem in done.err
+    assert command("neighbors", "bank").code == 2
+    assert command("neighbors", "bank", "A bank.", "--questions", tmp_path / "questions.tsv").code == 2
