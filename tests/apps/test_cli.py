@@ -43,6 +43,7 @@ def test_embed_to_standard_output(command: Command, model: Path, text: Path) -> 
     rows = [json.loads(line) for line in done.out.splitlines()]
     assert [len(row["vector"]) for row in rows] == [16, 16, 16]
     assert rows[1]["tokens"] == []
+    assert command("embed", text, "-o", "-", "--model", model, "--layers", "-1", "--pooling", "max").out == done.out
 
 
 def test_embed_reads_a_checkpoint_of_2018(command: Command, text: Path, tmp_path: Path) -> None:
@@ -69,6 +70,8 @@ def test_info_tells_the_architecture(command: Command, model: Path) -> None:
     assert "LSTM layers" in command("info", model).out
     facts = json.loads(command("info", model, "--json").out)
     assert facts["parameters"] == sum(p.numel() for p in load(model, device="cpu").bilm.parameters())
+    assert facts["parameters"] > 999
+    assert f"  {facts['parameters']:,}\n" in command("info", model).out
 
 
 def test_verify_accepts_a_sound_model_and_finds_a_damaged_one(command: Command, model: Path, tmp_path: Path) -> None:
@@ -238,6 +241,17 @@ def test_no_arguments_show_the_help(command: Command) -> None:
     done = command()
     assert done.code == 2
     assert "Commands:" in done.out + done.err
+
+
+def test_vocabulary_and_corpus_read_a_raw_text_alike(command: Command, tmp_path: Path) -> None:
+    raw = tmp_path / "raw.txt"
+    raw.write_text("It didn't rain. They don't know.\n" * 30, encoding="utf-8")
+    assert command("vocab", "build", raw, "-o", tmp_path / "vocab.txt").code == 0
+    built = command("corpus", "build", raw, "-o", tmp_path / "corpus", "--min-count", "1", "--workers", "1")
+    assert built.code == 0, built.err
+    words = set((tmp_path / "vocab.txt").read_text("utf-8").split())
+    assert {"did", "n't", "rain"} < words
+    assert set((tmp_path / "corpus" / "vocab.txt").read_text("utf-8").split()) == words
 
 
 def test_a_published_model_that_is_not_there_is_named_with_its_place_offline(

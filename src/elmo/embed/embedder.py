@@ -152,7 +152,7 @@ class Embedder:
 
         `sentences`: a `str` is one sentence of raw text and gives one result; a list of `str` is sentences of raw text,
         tokenized by the model's rule; a list of lists of `str` is tokens, taken as they are.
-        `layers`: the mean of all layers, the top one, all of them, or one by its number (0 is the token layer).
+        `layers`: the mean of all layers, the top one, all of them, or one by its number (0: the tokens, -1: the top).
         Without `pooling`: a list of [T, D] (or [L, T, D] for "all"), one row a token. With it: one array [N, D]
         (or [N, L, D]), the mean or the maximum over a sentence's tokens (zeros where it has none).
         `normalize` scales every vector to length 1. `show_progress_bar=None` shows a bar on a terminal after a second.

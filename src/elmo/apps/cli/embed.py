@@ -72,7 +72,7 @@ def embed(
         ),
     ] = None,
     layers: Annotated[
-        str, typer.Option("--layers", help="mean, top, all, or the number of one layer (0: tokens).")
+        str, typer.Option("--layers", help="mean, top, all, or the number of one layer (0: tokens, -1: top).")
     ] = "mean",
     pooling: Annotated[
         Pooling | None, typer.Option("--pooling", help="One vector a line: mean or max of its tokens.")
