@@ -67,6 +67,7 @@ def test_choices_of_layers_agree_with_each_other(embedder: Embedder) -> None:
         close(embedder.encode(SENTENCES, layers="top")[n], layers[2])
         for k in range(3):
             close(embedder.encode(SENTENCES, layers=k)[n], layers[k])
+            close(embedder.encode(SENTENCES, layers=k - 3)[n], layers[k])
 
 
 def test_layer_0_is_the_word_twice(embedder: Embedder) -> None:
@@ -215,6 +216,7 @@ def test_other_input_is_refused_with_its_place(embedder: Embedder, sentences: li
     ("arguments", "message"),
     [
         ({"layers": 3}, "layers is 3; it must be 'mean', 'top', 'all' or a number from 0 to 2"),
+        ({"layers": -4}, "layers is -4"),
         ({"layers": "best"}, "layers is 'best'"),
         ({"layers": True}, "layers is True"),
         ({"pooling": "sum"}, "pooling is 'sum'"),

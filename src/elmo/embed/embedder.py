@@ -152,7 +152,7 @@ class Embedder:
 
         `sentences`: a `str` is one sentence of raw text and gives one result; a list of `str` is sentences of raw text,
         tokenized by the model's rule; a list of lists of `str` is tokens, taken as they are.
-        `layers`: the mean of all layers, the top one, all of them, or one by its number (0 is the token layer).
+        `layers`: the mean of all layers, the top one, all of them, or one by its number (0: the tokens, -1: the top).
         Without `pooling`: a list of [T, D] (or [L, T, D] for "all"), one row a token. With it: one array [N, D]
         (or [N, L, D]), the mean or the maximum over a sentence's tokens (zeros where it has none).
         `normalize` scales every vector to length 1. `show_progress_bar=None` shows a bar on a terminal after a second.
@@ -198,12 +198,14 @@ class Embedder:
         show_progress_bar: bool | None = None,
         carried: State | None = None,
         finished: Callable[[Sequence[int]], None] | None = None,
+        advanced: Callable[[int], None] = lambda _: None,
     ) -> tuple[list[Tensor], State | None]:
         """Token lists to a float32 tensor [T, D] or [L, T, D] each, on the CPU; the layer under `encode`.
 
         In state "carry" the state of each batch row goes on to the next batch: it starts from `carried` (zero if none)
         and comes back as the second result, so that a corpus can be embedded in pieces. `finished` is told the
-        numbers of the sentences of each batch when it is done.
+        numbers of the sentences of each batch when it is done, and `advanced` so many tokens more, also within a
+        sentence that goes through in windows.
         """
         if batch_size is None:
             batch_size = BATCH_SIZE_ON_GPU if self.device.type == "cuda" and self.state != "carry" else BATCH_SIZE
@@ -227,7 +229,7 @@ class Embedder:
                     carried = _widen(carried, self.bilm.zero_state(len(batch)))
                     with self._turn():
                         start = _head(carried, len(batch))
-                        rows, after = self._embed_batch([sentences[n] for n in batch], layers, start)
+                        rows, after = self._embed_batch([sentences[n] for n in batch], layers, start, advanced)
                     carried = _replace_head(carried, after)
                     for n, vectors in zip(batch, rows, strict=True):
                         results[n] = vectors
@@ -235,7 +237,8 @@ class Embedder:
             else:
                 for batch in self._batches([len(s) for s in sentences], batch_size):
                     with self._turn():
-                        rows, _ = self._embed_batch([sentences[n] for n in batch], layers, self._start(len(batch)))
+                        start = self._start(len(batch))
+                        rows, _ = self._embed_batch([sentences[n] for n in batch], layers, start, advanced)
                     for n, vectors in zip(batch, rows, strict=True):
                         results[n] = vectors
                     report(batch)
@@ -280,38 +283,47 @@ class Embedder:
             )
         return _load_again, (self._reference,)
 
-    def _embed_batch(self, sentences: list[Sequence[str]], layers: Layers, state: State) -> tuple[list[Tensor], State]:
+    def _embed_batch(
+        self, sentences: list[Sequence[str]], layers: Layers, state: State, advanced: Callable[[int], None]
+    ) -> tuple[list[Tensor], State]:
         """One batch, halved and tried again for as long as memory does not suffice."""
         widest = max(len(s) for s in sentences) + BOUNDARIES
         try:
             if len(sentences) == 1 and widest > self._most_positions:
-                return self._embed_long(sentences[0], layers, state, window=self._most_positions)
+                return self._embed_long(sentences[0], layers, state, advanced, window=self._most_positions)
             if len(sentences) * widest <= 2 * self._most_positions:
-                return self._embed_rows(sentences, layers, state)
+                embedded = self._embed_rows(sentences, layers, state)
+                advanced(sum(map(len, sentences)))
+                return embedded
         except (torch.OutOfMemoryError, RuntimeError) as error:
             if not _is_out_of_memory(error):
                 raise
             if len(sentences) == 1:
-                return self._embed_in_smaller_windows(sentences[0], layers, state, error)
+                return self._embed_in_smaller_windows(sentences[0], layers, state, advanced, error)
             logger.warning("out of memory with %d sentences of %d tokens; halving", len(sentences), widest)
             if self.device.type == "cuda":
                 torch.cuda.empty_cache()
         # A batch over the budget comes only from state "carry", whose batches are the caller's; rows are independent.
         half = len(sentences) // 2
-        left, left_state = self._embed_batch(sentences[:half], layers, state.rows(slice(None, half)))
-        right, right_state = self._embed_batch(sentences[half:], layers, state.rows(slice(half, None)))
+        left, left_state = self._embed_batch(sentences[:half], layers, state.rows(slice(None, half)), advanced)
+        right, right_state = self._embed_batch(sentences[half:], layers, state.rows(slice(half, None)), advanced)
         return left + right, State(
             torch.cat([left_state.h, right_state.h], dim=2), torch.cat([left_state.c, right_state.c], dim=2)
         )
 
     def _embed_in_smaller_windows(
-        self, sentence: Sequence[str], layers: Layers, state: State, error: Exception
+        self,
+        sentence: Sequence[str],
+        layers: Layers,
+        state: State,
+        advanced: Callable[[int], None],
+        error: Exception,
     ) -> tuple[list[Tensor], State]:
         window = min(self._most_positions, len(sentence) + BOUNDARIES) // 2
         while window >= SMALLEST_WINDOW:
             logger.warning("out of memory with a sentence of %d tokens; windows of %d", len(sentence), window)
             try:
-                return self._embed_long(sentence, layers, state, window=window)
+                return self._embed_long(sentence, layers, state, advanced, window=window)
             except (torch.OutOfMemoryError, RuntimeError) as again:
                 if not _is_out_of_memory(again):
                     raise
@@ -324,7 +336,7 @@ class Embedder:
         return sentence_rows(chosen, (lengths - 1).tolist()), after
 
     def _embed_long(
-        self, sentence: Sequence[str], layers: Layers, state: State, *, window: int
+        self, sentence: Sequence[str], layers: Layers, state: State, advanced: Callable[[int], None], *, window: int
     ) -> tuple[list[Tensor], State]:
         P = self.bilm.config.lstm.output_dim
         result = self._empty(layers, tokens=len(sentence))
@@ -339,6 +351,8 @@ class Embedder:
             if first < last:
                 chosen = select_layers(stacked[:, first - span.start : last - span.start], layers).float().cpu()
                 result[..., first - 1 : last - 1, direction * P : (direction + 1) * P] = chosen
+                if direction == 0:
+                    advanced(last - first)
         return [result], after
 
     def _empty(self, layers: Layers, *, tokens: int = 0, pooled: bool = False) -> Tensor:

@@ -9,7 +9,10 @@ from elmo.embed.rows import Row, Shape
 
 
 def write_jsonl(rows: Iterable[Row], path: Path, shape: Shape) -> None:
-    """One JSON object for each input line: `line`, `text`, `tokens`, `vectors` (or `vector` when pooled)."""
+    """One JSON object for each input line: `line`, `text`, `tokens`, `vectors` (or `vector` when pooled).
+
+    Where the input is several files, `file` stands first, and `line` is the number within it.
+    """
     with open(path, "w", encoding="utf-8") as file:
         for row in rows:
             write_row(row, file, shape)
@@ -18,5 +21,6 @@ def write_jsonl(rows: Iterable[Row], path: Path, shape: Shape) -> None:
 def write_row(row: Row, file: TextIO, shape: Shape) -> None:
     """One object on one line."""
     name = "vector" if shape.pooled else "vectors"
-    value: dict[str, Any] = {"line": row.line, "text": row.text, "tokens": row.tokens, name: row.vectors.tolist()}
+    place: dict[str, Any] = {"file": row.file, "line": row.line} if shape.files else {"line": row.line}
+    value = {**place, "text": row.text, "tokens": row.tokens, name: row.vectors.tolist()}
     file.write(json.dumps(value) + "\n")
