@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from elmo.weights.cache import cache_directory
+from elmo.text.cachefolder import cache_directory
 from elmo.weights.languages import language_name
 from elmo.weights.packaged import DEFAULT, has_packaged, packaged_directory
 from elmo.weights.published import Published, find_published, is_numbered, published_names
