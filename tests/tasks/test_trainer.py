@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -295,3 +297,20 @@ def test_a_loss_that_is_no_number_ends_the_run_with_advice(
     monkeypatch.setattr(module._Trainer, "step", lambda *_: torch.tensor(float("nan")))
     with pytest.raises(ElmoError, match=r"lower train\.rate"):
         train(tmp_path / "run", model, small_recipe(SAMPLE, train__epochs=1))
+
+
+def test_threads_that_share_a_trained_task_get_its_answers(model: LoadedModel, tmp_path: Path) -> None:
+    write_model(model, tmp_path / "original")
+    recipe = small_recipe(SAMPLE, train__epochs=1)
+    train(tmp_path / "run", read_model(tmp_path / "original"), recipe)
+    examples = recipe.make_task().read(str(SAMPLE.dev))
+    wanted = load_trained_task(tmp_path / "run", device="cpu").predict(examples)
+    shared, together = load_trained_task(tmp_path / "run", device="cpu"), threading.Barrier(4)
+
+    def ask(first: int) -> list[Any]:
+        together.wait()
+        return [shared.predict([example])[0] for example in examples[first::4]]
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(ask, range(4)))
+    assert found == [wanted[first::4] for first in range(4)]

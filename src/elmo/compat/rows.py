@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from elmo.embed.wordcache import WordCache
-from elmo.embed.wordrows import word_vectors
 from elmo.errors import ConfigError, InputError
 from elmo.model.bilm import BiLM
 from elmo.model.charcnn import CharCNNConfig
@@ -103,7 +102,9 @@ class RowVectors:
     def _encode(self, keys: Sequence[str]) -> Tensor:
         points = np.array(keys, dtype=f"U{self._characters}").view(np.uint32).reshape(-1, self._characters)
         device = self._bilm.settled_h.device
-        return word_vectors(self._bilm.tokens, torch.from_numpy(points.astype(np.int64)).to(device))
+        vectors = self._bilm.tokens(torch.from_numpy(points.astype(np.int64)).to(device))
+        assert isinstance(vectors, Tensor)
+        return vectors
 
     def __getstate__(self) -> BiLM:
         return self._bilm
