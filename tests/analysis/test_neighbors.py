@@ -5,6 +5,7 @@ import pytest
 
 from elmo.analysis import neighbors
 from elmo.analysis.neighbors import Question, Sentence, answer_questions, find_neighbors
+from elmo.embed.progress import TextBar
 from elmo.errors import ConfigError, InputError
 
 SENTENCES = [
@@ -102,3 +103,18 @@ def test_the_occurrence_of_a_word_can_be_chosen_and_its_case_ignored(embedder, c
         find_neighbors(embedder, [Question("bank", text, 2)], SENTENCES)
     find_neighbors(embedder, [("bank", text)], SENTENCES, ignore_case=True)
     assert "'bank' occurs 2 times in 'A Bank by a bank .'; the first is taken" in caplog.text
+
+
+def test_a_terminal_sees_one_bar_over_all_blocks_with_the_share_of_the_files(embedder, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(neighbors, "BLOCK", 2)
+    monkeypatch.setattr(neighbors, "BAR_AFTER_SECONDS", 0.0)
+    made = []
+    monkeypatch.setattr(neighbors, "TextBar", lambda *a, **o: made.append(TextBar(*a, show=True, **o)) or made[-1])
+    text = tmp_path / "text.txt"
+    text.write_text("\n".join(SENTENCES))
+    find_neighbors(embedder, [QUERY], SENTENCES, files=[str(text)])
+    shown = capsys.readouterr().err
+    assert len(made) == 1
+    assert "sentence/s" not in shown, "encode drew a bar of its own"
+    assert shown.rstrip().split("\r")[-1].startswith("100%|")
+    assert " 5 sentences [" in shown

@@ -5,11 +5,9 @@ import json
 import os
 import random
 import re
-import signal
 import struct
 import subprocess
 import sys
-import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -262,34 +260,6 @@ def test_an_existing_output_is_kept_unless_told_otherwise(embedder: Embedder, so
 def test_an_unknown_suffix_is_refused(embedder: Embedder, source: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"cannot tell the format from '\.csv'"):
         run(embedder, source, tmp_path / "out.csv")
-
-
-def test_a_kill_in_the_middle_loses_and_repeats_nothing(model_directory: Path, tmp_path: Path) -> None:
-    lines = [f"word{n % 1000} and more {n}" for n in range(60_000)]
-    source = write(tmp_path / "text.txt", lines)
-    output = tmp_path / "out.jsonl"
-    command = [sys.executable, "-c", "import sys; from elmo.apps.cli import main; sys.exit(main())"]
-    command += ["embed", source, "-o", str(output), "-m", str(model_directory), "--tokenized", "--layers", "0"]
-    process = subprocess.Popen(command)
-    parts = output.with_name("out.jsonl.parts")
-    deadline = time.monotonic() + 120
-    while len(list(parts.glob("*.part"))) < 3:
-        assert process.poll() is None, "it was over before it could be killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert not output.exists()
-    done = len(list(parts.glob("*.part")))
-    assert 3 <= done < 15
-    assert subprocess.run([*command, "--resume"], check=False, env=os.environ).returncode == 0
-    with open(output, encoding="utf-8") as file:
-        for n, line in enumerate(file):
-            row = json.loads(line)
-            assert row["line"] == n
-            assert row["text"] == lines[n]
-            assert len(row["vectors"]) == 4
-    assert n == len(lines) - 1
 
 
 def test_overwriting_leaves_a_folder_alone_that_is_not_ours(embedder: Embedder, source: str, tmp_path: Path) -> None:

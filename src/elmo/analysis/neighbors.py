@@ -110,6 +110,7 @@ def answer_questions(
             embedded, tokens = embedder.encode(
                 texts, layers=layers, batch_size=BATCH, normalize=True, return_tokens=True, show_progress_bar=False
             )
+            size = 0  # bytes of the text, as far as tokens tell
             for given, rows, sentence in zip(block, embedded, tokens, strict=True):
                 number -= 1  # earlier sentences win where similarities are equal
                 read = list(sentence if isinstance(sentence, list) else sentence.words)
@@ -123,7 +124,8 @@ def answer_questions(
                         heapq.heappush(nearest, (found.similarity, number, found))
                         if len(nearest) > count:
                             heapq.heappop(nearest)
-                bar.advance(sum(len(word.encode("utf-8", "replace")) + 1 for word in read), count=1, tokens=len(read))
+                size += sum(len(word.encode("utf-8", "replace")) + 1 for word in read)
+            bar.advance(size, count=len(block), tokens=sum(map(len, embedded)))
         bar.complete()
     return [
         Answer(own, [neighbor for _, _, neighbor in sorted(nearest, reverse=True)])

@@ -47,6 +47,7 @@ def test_a_build_killed_anywhere_and_resumed_leaves_what_an_undisturbed_one_leav
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)  # some eighty processes
 def test_every_point_of_a_build(tmp_path: Path) -> None:
     sweep(tmp_path, most=None)
 
