@@ -122,7 +122,7 @@ def test_a_run_is_no_file(command: Command, text: Path, tmp_path: Path) -> None:
 def test_labels_that_training_lacks_are_named(command: Command, tmp_path: Path) -> None:
     train, dev = tmp_path / "train.txt", tmp_path / "dev.txt"
     train.write_text("good\tA fine film .\nbad\tA poor film .\n" * 4, encoding="utf-8")
-    dev.write_text("fair\tA film .\n", encoding="utf-8")
+    dev.write_text("fair\tA film .\ngood\tA fine film .\n", encoding="utf-8")
     options = ["--epochs", "2", "--device", "cpu", "--elmo", "none", "-o", tmp_path / "run"]
     done = command("task", "train", "classification", "--train", train, "--dev", dev, *options)
     assert done.code == 0, done.err
