@@ -7,12 +7,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from elmo.errors import MissingExtraError
+from elmo.errors import MissingExtraError, ResumeError
 from elmo.text.writing import write_atomically
+from elmo.weights.plainfiles import parse_json, read_bytes
 
 logger = logging.getLogger(__name__)
 
 FILE, TENSORBOARD = "metrics.jsonl", "tensorboard"
+MOST_BYTES = 1 << 30  # a line of some hundred bytes every few steps
 
 
 class Metrics:
@@ -52,11 +54,15 @@ def read_metrics(run: Path) -> list[dict[str, Any]]:
     if not path.is_file():
         return []
     lines = []
-    for text in path.read_text(encoding="utf-8").splitlines():
+    for text in read_bytes(path, most_bytes=MOST_BYTES, refusal=ResumeError).splitlines():
         try:
-            lines.append(json.loads(text))
-        except ValueError:
-            logger.warning("%s: a line is not JSON and is left out: %.40r", path, text)
+            line = parse_json(text, where=str(path), finite=False, refusal=ResumeError)
+        except ResumeError:
+            line = {}
+        if isinstance(line.get("kind"), str) and type(line.get("step")) is int:
+            lines.append(line)
+        else:
+            logger.warning("%s: a line is not one of metrics and is left out: %.40r", path, text)
     return lines
 
 

@@ -64,16 +64,12 @@ class Progress:
         return 0 if self.best is None else len(self.evaluations) - 1 - self.evaluations.index(self.best)
 
     def to_dict(self) -> dict[str, Any]:
-        """A mapping that `from_dict` reads back."""
+        """A mapping, as training.json holds it."""
         return asdict(self)
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "Progress":
-        """What `to_dict` gave."""
-        evaluations = [
-            Evaluation(step=e["step"], perplexity=Perplexity(**e["perplexity"])) for e in values["evaluations"]
-        ]
-        return cls(**{**values, "guard": Guard(**values["guard"]), "evaluations": evaluations})
+    def __post_init__(self) -> None:
+        if min(self.step, self.symbols, self.skipped, self.rollbacks) < 0 or not self.seconds >= 0:
+            raise ResumeError("progress: a counter is below 0; the checkpoint is damaged")
 
 
 def corpus_identity(manifest: Mapping[str, Any]) -> str:
