@@ -49,7 +49,6 @@ def _work(seed: int, start: int, stop: int, current: Any, outcomes: Any) -> None
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     with tempfile.TemporaryDirectory() as folder:
         targets = make_targets(Path(folder) / "valid")
-        counts: Counter[tuple[str, str]] = Counter()
         for n, target in enumerate(targets):
             target.lay_out(Path(folder) / str(n))
             target.read(Path(folder) / str(n))  # the valid files are read, or nothing below means anything
@@ -63,10 +62,7 @@ def _work(seed: int, start: int, stop: int, current: Any, outcomes: Any) -> None
                 outcomes.put(("failure", f"input {number} ({target.name}):\n{traceback.format_exc()}"))
             if outcome.startswith("REFUSED"):
                 outcomes.put(("failure", f"input {number} ({target.name}): {outcome.lower()}"))
-            counts[target.name, outcome] += 1
-            if number % 1000 == 999 or number == stop - 1:
-                outcomes.put(("counts", dict(counts)))
-                counts.clear()
+            outcomes.put(("outcome", (target.name, outcome)))
         current[0] = stop
 
 
@@ -96,8 +92,8 @@ def main(argv: list[str] | None = None) -> int:
         while process.is_alive() or not outcomes.empty():
             while not outcomes.empty():
                 kind, value = outcomes.get()
-                if kind == "counts":
-                    counts.update(value)
+                if kind == "outcome":
+                    counts[value] += 1
                 else:
                     failures.append(value)
                     print(value, flush=True)

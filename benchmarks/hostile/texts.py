@@ -17,7 +17,7 @@ from benchmarks.hostile.mutations import (
 from benchmarks.hostile.target import Target
 from elmo.compat.bilm.vocabulary import UnicodeCharsVocabulary
 from elmo.pretrain.config import TrainConfig
-from elmo.tasks.recipes import find_recipe, read_changes
+from elmo.tasks.recipes import changed_by_file, find_recipe
 from elmo.tasks.senses.corpus import read_sense_corpus
 from elmo.tasks.senses.wordnet import read_first_senses
 from elmo.tasks.wordvectors import read_word_vectors
@@ -85,7 +85,7 @@ def text_targets() -> list[Target]:
         return Vocabulary.read(path / "vocab.txt"), UnicodeCharsVocabulary(path / "vocab.txt", 50)
 
     def recipe(path: Path) -> object:
-        return find_recipe("ner").changed(read_changes(path / "recipe.toml"))
+        return changed_by_file(find_recipe("ner"), path / "recipe.toml")
 
     def senses(path: Path) -> object:
         return read_sense_corpus(path / "x.data.xml")

@@ -92,6 +92,7 @@ def pretrain(
         asked = config or TrainConfig()
         config = asked if saved is None else continued_config(saved.config, config)
         vocabulary = len(opened.vocabulary)
+        opened.require_known_types()
         plan = make_plan(
             config,
             symbols=len(opened.train_tokens),

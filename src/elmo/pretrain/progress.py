@@ -8,6 +8,7 @@ from typing import Any
 
 from elmo.errors import ResumeError
 from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.corpus.plan import first_difference
 from elmo.pretrain.guard import Guard
 from elmo.pretrain.head import SampledConfig
 from elmo.pretrain.perplexity import Perplexity
@@ -86,9 +87,10 @@ def continued_config(saved: TrainConfig, asked: TrainConfig | None) -> TrainConf
     before["model"], now["model"] = saved.architecture.to_dict(), asked.architecture.to_dict()
     for name in sorted(before.keys() - {"size", *CHANGEABLE}):
         if before[name] != now[name]:
+            difference = first_difference({name: before[name]}, {name: now[name]}) or f"{name} is another now"
             raise ResumeError(
-                f"{name} was {before[name]!r} in the run to resume and is {now[name]!r} now; leave it as it was, or "
-                "start a new run in another directory"
+                f"{difference}, but a run is resumed as it was begun; leave it so, or start a new run in another "
+                "directory"
             )
     if saved.optimizer.kind != asked.optimizer.kind:
         raise ResumeError(

@@ -12,6 +12,7 @@ from elmo.tasks.options import ElmoConfig, EmbeddingConfig
 from elmo.tasks.tagging.task import Tagging, TaggingConfig
 from elmo.tasks.task import Task
 from elmo.tasks.training import TrainConfig
+from elmo.weights.plainfiles import refusing
 from elmo.weights.tomlfiles import parse_toml, read_toml
 
 
@@ -82,9 +83,10 @@ def find_recipe(name: str) -> Recipe:
     return RECIPES[name]
 
 
-def read_changes(path: Path) -> dict[str, Any]:
-    """Options of a TOML file, by their dotted names."""
-    return dict(_dotted(read_toml(path)))
+def changed_by_file(recipe: Recipe, path: Path) -> Recipe:
+    """A recipe with the options of a TOML file."""
+    with refusing(path, ConfigError):
+        return recipe.changed(dict(_dotted(read_toml(path))))
 
 
 def parse_change(text: str) -> tuple[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from elmo.errors import InputError
+from elmo.errors import ElmoError, InputError
 from elmo.pretrain.corpus.layout import (
     ARRAYS,
     BYTES_IN_ROW,
@@ -23,6 +23,7 @@ from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.arrayfiles import map_npy
 from elmo.weights.plainfiles import exists, read_json, refusing, shortened
+from elmo.weights.verify import Finding
 from elmo.weights.vocabularyfile import read_vocabulary
 
 MOST_MANIFEST_BYTES = 256 << 20  # it names every source
@@ -94,7 +95,13 @@ class CorpusStore:
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The softmax vocabulary."""
-        return read_vocabulary(self.folder / VOCABULARY)
+        vocabulary = read_vocabulary(self.folder / VOCABULARY)
+        if int(self.type_targets.max()) >= len(vocabulary):
+            raise InputError(
+                f"{self.folder / 'type_targets.npy'}: has word {self.type_targets.max()}, but {VOCABULARY} has "
+                f"{len(vocabulary):,}; build the corpus again"
+            )
+        return vocabulary
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -120,6 +127,16 @@ class CorpusStore:
                 raise InputError(
                     f"{self.folder / name}: sha256 is {found}, but {MANIFEST} says {shortened(expected)}; the file was "
                     "changed or damaged: build the corpus again"
+                )
+
+    def require_known_types(self) -> None:
+        """Refuse tokens that are no types, before any of them is looked up. Reads all tokens."""
+        for split in SPLITS:
+            tokens = self.tokens(split)
+            if len(tokens) and not 0 <= int(tokens.min()) <= int(tokens.max()) < self.types:
+                raise InputError(
+                    f"{self.folder / f'{split}_tokens.npy'}: has tokens that are none of the {self.types:,} types; "
+                    "build the corpus again"
                 )
 
     def _check_shapes(self) -> None:
@@ -152,6 +169,25 @@ class CorpusStore:
                     raise InputError(
                         f"{self.folder / f'{split}_{name}.npy'}: should rise from 0 to {within}; build the corpus again"
                     )
+
+
+def verify_store(folder: Path) -> list[Finding]:
+    """Everything that can be checked of a store, in order; the list ends at the first fault. For `elmo verify`."""
+    findings = []
+    try:
+        store = CorpusStore.open(folder)
+        counts = ", ".join(f"{split} {count.tokens:,} words" for split, count in store.counts.items())
+        findings.append(
+            Finding(True, f"{folder}: a corpus store, all arrays present and of the right shape ({counts})")
+        )
+        store.verify()
+        findings.append(Finding(True, f"{len(ARRAYS) + 1} files have the sha256 that {MANIFEST} records"))
+        store.require_known_types()
+        known = f"tokens are of {store.types:,} types, targets among {len(store.vocabulary):,} words"
+        findings.append(Finding(True, f"{known}, {store.tokenizer.rule} tokenizer"))
+    except ElmoError as error:
+        findings.append(Finding(False, str(error)))
+    return findings
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
