@@ -80,7 +80,7 @@ def _targets(
 def _corpora(directory: Path) -> list[Target]:
     text = str(directory / "text.txt")
     build_corpus(text, directory / "corpus", tokenized=True, min_count=1, heldout=0.2, workers=1)
-    model = _language_model(CorpusStore.open(directory / "corpus").vocabulary)
+    model = language_model(CorpusStore.open(directory / "corpus").vocabulary)
 
     def use(path: Path) -> object:
         store = CorpusStore.open(path)
@@ -110,7 +110,7 @@ def _corpora(directory: Path) -> list[Target]:
     return [*stored, *_targets("build", files, changes, go_on)]
 
 
-def _language_model(vocabulary: Vocabulary) -> LoadedModel:
+def language_model(vocabulary: Vocabulary) -> LoadedModel:
     made = character_model()
     V, D = len(vocabulary), made.config.lstm.output_dim
     softmax = Softmax(torch.ones(V, D), torch.ones(V))
