@@ -56,12 +56,12 @@ def _work(seed: int, start: int, stop: int, current: Any, outcomes: Any) -> None
             current[0], current[1] = number, time.monotonic()
             target = targets[number % len(targets)]
             try:
-                outcome = target.run(Path(folder) / str(number % len(targets)), seed, number)
+                outcome, message = target.run(Path(folder) / str(number % len(targets)), seed, number)
             except BaseException:
                 outcome = "ESCAPED"
                 outcomes.put(("failure", f"input {number} ({target.name}):\n{traceback.format_exc()}"))
             if outcome.startswith("REFUSED"):
-                outcomes.put(("failure", f"input {number} ({target.name}): {outcome.lower()}"))
+                outcomes.put(("failure", f"input {number} ({target.name}): {outcome.lower()}: {message[:500]!r}"))
             outcomes.put(("outcome", (target.name, outcome)))
         current[0] = stop
 

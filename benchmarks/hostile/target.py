@@ -51,15 +51,15 @@ class Target:
             path.write_bytes(content)
             path.chmod(0)
 
-    def run(self, directory: Path, seed: int, number: int) -> str:
-        """Make input `number`, read it, and say what came of it."""
+    def run(self, directory: Path, seed: int, number: int) -> tuple[str, str]:
+        """Make input `number`, read it, and say what came of it, with the message of a refusal."""
         self.lay_out(directory)
         self.change(directory, seed, number)
         try:
             self.read(directory)
         except ElmoError as error:
-            return judge(str(error), directory)
-        return "read"
+            return judge(str(error), directory), str(error)
+        return "read", ""
 
 
 def judge(message: str, directory: Path) -> str:

@@ -28,7 +28,7 @@ from elmo.errors import ResumeError
 from elmo.text.locking import locked
 from elmo.text.writing import errors_naming, write_file
 from elmo.weights.plainfiles import exists, read_json, shortened
-from elmo.weights.tensorfile import Arrays, dump_arrays, read_arrays, read_metadata
+from elmo.weights.workfiles import Arrays, dump_arrays, read_about, read_arrays
 
 JOB_FILE = "job.json"
 LOCK_FILE = "lock"
@@ -86,7 +86,8 @@ class Journal:
         for key, value in job.items():
             if written.get(key) != value:
                 raise ResumeError(
-                    f"{self.folder}: the interrupted run had {key} = {written.get(key)!r}, this one has {value!r}; "
+                    f"{self.folder}: the interrupted run had {key} = {shortened(written.get(key))}, this one has "
+                    f"{shortened(value)}; "
                     "ask for the same, or start again with --overwrite"
                 )
         _unlink(self.folder.glob(".*"))
@@ -151,7 +152,7 @@ class Journal:
 
     def check(self, part: int, lines: Sequence[Line]) -> None:
         """Refuse to go on when the input's lines are not those the part was made from."""
-        found = read_metadata(self._path(part), refusal=ResumeError).get("lines_sha256")
+        found = read_about(self._path(part), refusal=ResumeError).get("lines_sha256")
         if found != digest_lines(lines):
             raise ResumeError(
                 f"{self.folder}: the input has changed since the interrupted run (part {part} was made from other "

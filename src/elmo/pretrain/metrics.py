@@ -77,5 +77,5 @@ def read_metrics(run: Path) -> list[dict[str, Any]]:
         if isinstance(line.get("kind"), str) and type(line.get("step")) is int:
             lines.append(line)
         else:
-            logger.warning("%s: a line is not one of metrics and is left out: %.40r", path, text)
+            logger.warning("%s: a line is not JSON with a kind and a step and is left out: %.40r", path, text)
     return lines

@@ -22,7 +22,7 @@ from safetensors import safe_open
 from elmo.errors import ResumeError
 from elmo.pretrain.corpus.layout import SEPARATOR
 from elmo.text.writing import write_file
-from elmo.weights.tensorfile import dump_arrays, read_arrays
+from elmo.weights.workfiles import dump_arrays, read_arrays
 
 Documents = Literal["files", "lines", "blank-lines"]
 SentencesOf = Callable[[str], Iterable[list[str]]]  # a line of text to its sentences, each a list of words
@@ -75,7 +75,11 @@ class BlockFacts:
     @classmethod
     def from_json(cls, text: str) -> "BlockFacts":
         """What `to_json` wrote; KeyError, TypeError or ValueError for anything else."""
-        values = json.loads(text)
+        return cls.from_dict(json.loads(text))
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "BlockFacts":
+        """The same from values of JSON."""
         return cls(values["sha256"], values["types"], [SegmentFacts(*segment) for segment in values["segments"]])
 
 
@@ -135,14 +139,13 @@ def _in_buckets(words: list[str], symbols: npt.NDArray[np.uint32], starts: "arra
 def write_block(path: Path, block: Block, facts: BlockFacts) -> None:
     """Keep a block on disk."""
     arrays = {field.name: getattr(block, field.name) for field in fields(block)}
-    write_file(path, dump_arrays(arrays, {"facts": facts.to_json()}))
+    write_file(path, dump_arrays(arrays, {"facts": asdict(facts)}))
 
 
 def read_facts(path: Path) -> BlockFacts | None:
     """The facts of a block on disk; nothing if it is not there or damaged, and so has to be made again."""
     try:
-        _, metadata = read_arrays(path, refusal=ResumeError)
-        return BlockFacts.from_json(metadata["facts"])
+        return BlockFacts.from_dict(read_arrays(path, refusal=ResumeError)[1]["facts"])
     except (ResumeError, ValueError, TypeError, KeyError):
         return None
 

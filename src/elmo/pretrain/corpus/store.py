@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from elmo.errors import ElmoError, InputError
+from elmo.errors import InputError
 from elmo.pretrain.corpus.layout import (
     ARRAYS,
     BYTES_IN_ROW,
@@ -23,7 +23,6 @@ from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.arrayfiles import map_npy
 from elmo.weights.plainfiles import exists, read_json, refusing, shortened
-from elmo.weights.verify import Finding
 from elmo.weights.vocabularyfile import read_vocabulary
 
 MOST_MANIFEST_BYTES = 256 << 20  # it names every source
@@ -169,25 +168,6 @@ class CorpusStore:
                     raise InputError(
                         f"{self.folder / f'{split}_{name}.npy'}: should rise from 0 to {within}; build the corpus again"
                     )
-
-
-def verify_store(folder: Path) -> list[Finding]:
-    """Everything that can be checked of a store, in order; the list ends at the first fault. For `elmo verify`."""
-    findings = []
-    try:
-        store = CorpusStore.open(folder)
-        counts = ", ".join(f"{split} {count.tokens:,} words" for split, count in store.counts.items())
-        findings.append(
-            Finding(True, f"{folder}: a corpus store, all arrays present and of the right shape ({counts})")
-        )
-        store.verify()
-        findings.append(Finding(True, f"{len(ARRAYS) + 1} files have the sha256 that {MANIFEST} records"))
-        store.require_known_types()
-        known = f"tokens are of {store.types:,} types, targets among {len(store.vocabulary):,} words"
-        findings.append(Finding(True, f"{known}, {store.tokenizer.rule} tokenizer"))
-    except ElmoError as error:
-        findings.append(Finding(False, str(error)))
-    return findings
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
