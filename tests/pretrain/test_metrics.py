@@ -79,7 +79,7 @@ def test_a_run_deleted_while_it_is_written_is_said_in_one_line_and_begun_anew(tm
 
 def test_asking_for_a_missing_tensorboard_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(MissingExtraError, match=r"elmo-embeddings\[tensorboard\]"):
+    with pytest.raises(MissingExtraError, match="pip install tensorboard"):
         Metrics(tmp_path, tensorboard=True)
     with Metrics(tmp_path) as metrics:
         metrics.write("train", 1, {"loss": 1.0})
