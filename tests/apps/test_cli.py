@@ -86,6 +86,33 @@ def test_verify_accepts_a_sound_model_and_finds_a_damaged_one(command: Command, 
     done = command("verify", damaged)
     assert done.code == 1
     assert "FAIL" in done.out
+    assert done.err.startswith("elmo: ")
+    assert f"checks failed: {damaged}: " in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_verify_takes_a_corpus_store(command: Command, text: Path, tmp_path: Path) -> None:
+    store = tmp_path / "corpus"
+    assert command("corpus", "build", text, "-o", store, "--min-count", "1", "--workers", "1").code == 0
+    done = command("verify", store)
+    assert done.code == 0, done.err
+    assert [line[:2] for line in done.out.splitlines()] == ["ok"] * 3
+    data = bytearray((store / "train_tokens.npy").read_bytes())
+    data[-1] ^= 1
+    (store / "train_tokens.npy").write_bytes(bytes(data))
+    done = command("verify", store)
+    assert done.code == 1
+    assert f"{store / 'train_tokens.npy'}: sha256 is" in done.err
+
+
+@pytest.mark.parametrize("name", ["out.pt", "out.safetensors", "weights.hdf5"])
+def test_a_model_is_not_converted_to_a_directory_with_the_name_of_a_file(
+    command: Command, model: Path, tmp_path: Path, name: str
+) -> None:
+    done = command("convert", model, tmp_path / name)
+    assert done.code == 2
+    assert "looks like a file, but a model is a directory" in done.err
+    assert not (tmp_path / name).exists()
 
 
 def test_convert_there_and_back_changes_no_number(command: Command, tmp_path: Path) -> None:

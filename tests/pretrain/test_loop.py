@@ -274,6 +274,13 @@ def test_a_run_resumes_only_as_itself(toy_store, tmp_path, change, name):
         train(toy_store, tmp_path, steps=1, resume=True, **change)
 
 
+def test_a_run_with_another_loss_is_refused_with_the_first_difference_by_its_name(toy_store, tmp_path):
+    train(toy_store, tmp_path / "run", steps=1, loss=SampledConfig(samples=8))
+    with pytest.raises(ResumeError, match=r"run: loss\.samples was 8 and is 9 now") as caught:
+        train(toy_store, tmp_path / "run", steps=1, resume=True, loss=SampledConfig(samples=9))
+    assert "{" not in str(caught.value)
+
+
 def test_a_finished_run_can_be_given_more_steps(toy_store, tmp_path):
     train(toy_store, tmp_path, steps=2)
     assert train(toy_store, tmp_path, steps=3, resume=True).step == 3

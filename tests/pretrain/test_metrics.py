@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import shutil
 
 import pytest
 
@@ -49,9 +50,36 @@ def test_numbers_go_to_tensorboard_where_it_is_installed(tmp_path):
     }
 
 
+def test_tensorboard_reads_what_was_written_and_drops_what_a_resumed_run_did_again(tmp_path):
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    with Metrics(tmp_path, tensorboard=True) as metrics:
+        for step in (1, 2, 3):
+            metrics.write("train", step, {"loss": 10.0 * step})
+    with Metrics(tmp_path, after_step=1, tensorboard=True) as metrics:
+        metrics.write("train", 2, {"loss": 5.0})
+    shown = EventAccumulator(str(tmp_path / "tensorboard")).Reload().Scalars("train/loss")
+    assert [(point.step, point.value) for point in shown] == [(1, 10.0), (2, 5.0)]
+
+
+def test_a_run_deleted_while_it_is_written_is_said_in_one_line_and_begun_anew(tmp_path, caplog):
+    pytest.importorskip("tensorboard")
+    run = tmp_path / "run"
+    run.mkdir()
+    with Metrics(run, tensorboard=True) as metrics:
+        metrics.write("train", 1, {"loss": 1.0})
+        shutil.rmtree(run)
+        metrics.write("train", 2, {"loss": 1.0})
+        metrics.write("train", 3, {"loss": 1.0})
+    assert [line["step"] for line in read_metrics(run)] == [2, 3]
+    assert [record.getMessage().count("\n") for record in caplog.records] == [0]
+    assert "was deleted" in caplog.text
+
+
 def test_asking_for_a_missing_tensorboard_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(MissingExtraError, match=r"elmo-embeddings\[tensorboard\]"):
+    with pytest.raises(MissingExtraError, match="pip install tensorboard"):
         Metrics(tmp_path, tensorboard=True)
     with Metrics(tmp_path) as metrics:
         metrics.write("train", 1, {"loss": 1.0})

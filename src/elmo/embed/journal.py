@@ -22,13 +22,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import safetensors
-import safetensors.numpy
 
 from elmo.embed.rows import Line, Row
 from elmo.errors import ResumeError
 from elmo.text.locking import locked
 from elmo.text.writing import errors_naming, write_file
+from elmo.weights.plainfiles import exists, read_json, shortened
+from elmo.weights.workfiles import Arrays, dump_arrays, read_about, read_arrays
 
 JOB_FILE = "job.json"
 LOCK_FILE = "lock"
@@ -86,7 +86,8 @@ class Journal:
         for key, value in job.items():
             if written.get(key) != value:
                 raise ResumeError(
-                    f"{self.folder}: the interrupted run had {key} = {written.get(key)!r}, this one has {value!r}; "
+                    f"{self.folder}: the interrupted run had {key} = {shortened(written.get(key))}, this one has "
+                    f"{shortened(value)}; "
                     "ask for the same, or start again with --overwrite"
                 )
         _unlink(self.folder.glob(".*"))
@@ -95,15 +96,12 @@ class Journal:
     def job(self) -> dict[str, Any] | None:
         """What the job is; None where no job was begun."""
         path = self.folder / JOB_FILE
-        try:
-            written = json.loads(path.read_text("utf-8"))
-        except FileNotFoundError:
+        if not exists(path):
             return None
-        except (OSError, ValueError) as error:
-            raise ResumeError(f"{path}: cannot be read ({error}); remove {self.folder} and start again") from error
-        if not isinstance(written, dict):
-            raise ResumeError(f"{path}: holds no job; remove {self.folder} and start again")
-        return written
+        try:
+            return read_json(path, refusal=ResumeError)
+        except ResumeError as error:
+            raise ResumeError(f"{error}; remove {self.folder} and start again") from None
 
     def finish(self, job: Mapping[str, Any]) -> None:
         """Say that the output is complete; from here on a resumed run only gives it its name."""
@@ -150,13 +148,11 @@ class Journal:
         }
         for name, array in (carried or {}).items():
             tensors[f"carried.{name}"] = np.ascontiguousarray(array)
-        data = safetensors.numpy.save(tensors, metadata={"lines_sha256": lines_digest})
-        write_file(self._path(len(self)), data)
+        write_file(self._path(len(self)), dump_arrays(tensors, {"lines_sha256": lines_digest}))
 
     def check(self, part: int, lines: Sequence[Line]) -> None:
         """Refuse to go on when the input's lines are not those the part was made from."""
-        with self._open(part) as stored:
-            found = (stored.metadata() or {}).get("lines_sha256")
+        found = read_about(self._path(part), refusal=ResumeError).get("lines_sha256")
         if found != digest_lines(lines):
             raise ResumeError(
                 f"{self.folder}: the input has changed since the interrupted run (part {part} was made from other "
@@ -165,15 +161,13 @@ class Journal:
 
     def carried(self, part: int) -> dict[str, npt.NDArray[Any]]:
         """The state that a part handed on."""
-        with self._open(part) as stored:
-            names = [name for name in stored.keys() if name.startswith("carried.")]  # noqa: SIM118
-            return {name.removeprefix("carried."): stored.get_tensor(name) for name in names}
+        stored = self._read(part)
+        return {name.removeprefix("carried."): stored[name] for name in stored if name.startswith("carried.")}
 
     def rows(self, parts: int) -> Iterator[Row]:
         """Every row of the first `parts` parts, in input order, one part in memory at a time."""
         for part in range(parts):
-            with self._open(part) as stored:
-                tensors = {name: stored.get_tensor(name) for name in ("lines", "texts", "shapes", "vectors")}
+            tensors = self._read(part)
             texts = json.loads(tensors["texts"].tobytes())
             start = 0
             for (number, line), (text, file, tokens), shape in zip(
@@ -187,10 +181,15 @@ class Journal:
     def _path(self, part: int) -> Path:
         return self.folder / f"{part:08d}.part"
 
-    def _open(self, part: int) -> Any:
-        return safetensors.safe_open(self._path(part), framework="numpy")
+    def _read(self, part: int) -> Arrays:
+        """The arrays of a part, exactly as they were written."""
+        try:
+            return read_arrays(self._path(part), refusal=ResumeError)[0]
+        except ResumeError as error:
+            raise ResumeError(f"{error}; start again with --overwrite") from None
 
 
 def _unlink(paths: Iterable[Path]) -> None:
     for path in paths:
-        path.unlink(missing_ok=True)
+        with errors_naming(path):
+            path.unlink(missing_ok=True)

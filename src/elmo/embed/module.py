@@ -7,7 +7,7 @@ import copy
 import dataclasses
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
@@ -19,8 +19,9 @@ from elmo.embed.contextualize import contextualize
 from elmo.embed.sentences import check_tokens
 from elmo.embed.wordcache import WordCache
 from elmo.embed.wordrows import word_vectors
-from elmo.errors import ConfigError, InputError
+from elmo.errors import ConfigError, InputError, WeightsError
 from elmo.model.bilm import BiLM
+from elmo.model.fields import read_fields
 from elmo.model.frozen import frozen_copy
 from elmo.model.mix import LayerNorm, ScalarMix
 from elmo.model.packed import PackedBiLM, can_pack
@@ -29,9 +30,27 @@ from elmo.text.writing import write_file
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.packaged import DEFAULT
+from elmo.weights.plainfiles import read_json, refusing
+from elmo.weights.tensorfile import read_tensors
 
 OPTIONS_FILE = "elmo.json"
 MIXES_FILE = "elmo.safetensors"
+MOST_MIXES = 1000  # far more than a task model can use
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Options:
+    """What `save_pretrained` writes into `elmo.json`; the meaning is the class's."""
+
+    mixes: int = 1
+    mixed_layers: Literal["all", "top"] = "all"
+    dropout: float = 0.5
+    layer_norm: LayerNorm = False
+    mix_l2: float = 0.0
+    train_bilm: bool = False
+    keep_boundaries: bool = False
+    state: Literal["settled", "zero"] = "settled"
+    save_bilm: bool = True
 
 
 class ElmoOutput(NamedTuple):
@@ -82,8 +101,8 @@ class Elmo(nn.Module):
         save_bilm: bool = True,
     ) -> None:
         super().__init__()
-        if mixes < 1:
-            raise ConfigError(f"mixes is {mixes}; at least one mix must come out")
+        if not 1 <= mixes <= MOST_MIXES:
+            raise ConfigError(f"mixes is {mixes}; at least one mix must come out, and at most {MOST_MIXES}")
         if mixed_layers not in ("all", "top"):
             raise ConfigError(f"mixed_layers is {mixed_layers!r}; it must be 'all' or 'top'")
         if layer_norm not in (False, "batch", "token"):
@@ -138,14 +157,14 @@ class Elmo(nn.Module):
         saved = Path(source) / OPTIONS_FILE
         if source == DEFAULT or not saved.is_file():
             return cls(model, **options)
-        written = json.loads(saved.read_text("utf-8"))
-        if not isinstance(written, Mapping):
-            raise ConfigError(f"{saved}: found {type(written).__name__}, but a table of options is wanted")
-        elmo = cls(model, **{**written, **options})
+        written = read_json(saved, refusal=ConfigError)
+        with refusing(saved, ConfigError):
+            elmo = cls(model, **{**dataclasses.asdict(read_fields(_Options, written, where=str(saved))), **options})
+        shapes = {name: tuple(tensor.shape) for name, tensor in elmo.mixes.state_dict().items()}
         try:
-            elmo.mixes.load_state_dict(safetensors.torch.load_file(saved.with_name(MIXES_FILE)))
-        except (RuntimeError, OSError, safetensors.SafetensorError) as error:
-            raise ConfigError(f"{saved.with_name(MIXES_FILE)}: its mixes do not fit the options: {error}") from error
+            elmo.mixes.load_state_dict(read_tensors(saved.with_name(MIXES_FILE), shapes))
+        except WeightsError as error:
+            raise ConfigError(f"{error}: the mixes do not fit the options") from None
         return elmo
 
     def save_pretrained(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> None:

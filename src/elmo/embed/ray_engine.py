@@ -26,6 +26,7 @@ from elmo.errors import ConfigError, ElmoError, InputError, MissingExtraError, R
 from elmo.text.files import expand_paths, read_lines, refuse_output_in_source
 from elmo.text.locking import locked
 from elmo.text.writing import errors_naming, write_file
+from elmo.weights.plainfiles import read_json
 
 JOB_FILE, LOCK_FILE = "_job.json", "_lock"  # readers of Parquet directories skip names with an underscore
 LINES_IN_SHARD = 10_000
@@ -248,7 +249,7 @@ def _claim(folder: Path, job: Mapping[str, Any], *, resume: bool) -> None:
             raise ResumeError(f"{folder}: is in the way and was not made by `elmo embed`; choose another name")
         if not resume:
             raise ResumeError(f"{folder}: exists already; continue with --resume or choose another name")
-        written = json.loads(path.read_text("utf-8"))
+        written = read_json(path, refusal=ResumeError)
         for key, value in job.items():
             if written.get(key) != json.loads(json.dumps(value)):
                 raise ResumeError(f"{folder}: {key} is not what the interrupted run had; ask for the same")

@@ -25,7 +25,7 @@ def read_fields(cls: type[C], values: object, *, where: str) -> C:
     values = _in_present_names(fields.values(), values)
     unknown = sorted(set(map(str, values)) - set(fields))
     if unknown:
-        raise ConfigError(f"{where}: unknown key {unknown[0]!r}; known keys are {', '.join(sorted(fields))}")
+        raise ConfigError(f"{where}: unknown key {unknown[0]!r:.80}; known keys are {', '.join(sorted(fields))}")
     hints = typing.get_type_hints(cls)
     arguments: dict[str, Any] = {}
     for name, field in fields.items():
@@ -54,7 +54,7 @@ def _read(hint: Any, value: object, *, where: str) -> Any:
         if value not in arguments or isinstance(value, bool) != any(
             value is a for a in arguments if a in (True, False)
         ):
-            raise ConfigError(f"{where}: found {value!r}, but one of {', '.join(map(repr, arguments))} is wanted")
+            raise ConfigError(f"{where}: found {value!r:.80}, but one of {', '.join(map(repr, arguments))} is wanted")
         return value
     if origin in (types.UnionType, typing.Union):
         if value is None and type(None) in arguments:
@@ -63,6 +63,14 @@ def _read(hint: Any, value: object, *, where: str) -> Any:
         if len(options) == 1:
             return _read(options[0], value, where=where)
         return _read_union(options, value, where=where)
+    if hint is Any:
+        return value
+    if origin is list:
+        return list(_read_tuple((arguments[0], ...), value, where=where))
+    if origin is dict:
+        if not isinstance(value, Mapping):
+            raise ConfigError(f"{where}: found {_kind(value)}, but a table with keys is wanted")
+        return {str(name): _read(arguments[1], v, where=f"{where}.{name!s:.80}") for name, v in value.items()}
     if origin is tuple:
         return _read_tuple(arguments, value, where=where)
     if dataclasses.is_dataclass(hint):
@@ -70,7 +78,7 @@ def _read(hint: Any, value: object, *, where: str) -> Any:
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if not isinstance(value, hint) or (isinstance(value, bool) and hint is not bool):
-        raise ConfigError(f"{where}: found {value!r} ({_kind(value)}), but {hint.__name__} is wanted")
+        raise ConfigError(f"{where}: found {value!r:.80} ({_kind(value)}), but {hint.__name__} is wanted")
     return value
 
 
@@ -79,7 +87,7 @@ def _read_union(options: list[Any], value: object, *, where: str) -> Any:
     kinds = {typing.get_args(typing.get_type_hints(option)["kind"])[0]: option for option in options}
     found = value.get("kind", next(iter(kinds))) if isinstance(value, Mapping) else None
     if not isinstance(found, str) or found not in kinds:
-        raise ConfigError(f"{where}.kind: found {found!r}, but one of {', '.join(map(repr, kinds))} is wanted")
+        raise ConfigError(f"{where}.kind: found {found!r:.80}, but one of {', '.join(map(repr, kinds))} is wanted")
     return read_fields(kinds[found], value, where=where)
 
 

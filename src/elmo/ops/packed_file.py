@@ -1,6 +1,7 @@
 """`PackedFile`: packed matrices in one file, so that the next process maps what this one made, and copies nothing."""
 
 import logging
+import stat
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -67,9 +68,10 @@ class PackedFile:
 
 def _map(path: Path) -> Tensor | None:
     try:
-        if why_not_private(path) is not None:
+        found = path.stat()
+        if why_not_private(path) is not None or not stat.S_ISREG(found.st_mode):  # a pipe would be waited for
             return None  # it is made anew
-        size = path.stat().st_size
+        size = found.st_size
         with open(path, "rb") as file:
             file.seek(max(0, size - len(END)))
             if file.read() != END:

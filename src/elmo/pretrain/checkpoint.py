@@ -11,11 +11,11 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from torch import Tensor
 
 from elmo.errors import ElmoError, ResumeError
+from elmo.model.fields import read_fields
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.guard import GuardConfig
 from elmo.pretrain.progress import Progress
@@ -23,6 +23,7 @@ from elmo.text.writing import errors_naming
 from elmo.weights.atomic import recover
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.native import WEIGHTS, write_native
+from elmo.weights.plainfiles import read_json, refusing, require_file, shortened
 from elmo.weights.tensorfile import read_tensors, write_tensors
 
 logger = logging.getLogger(__name__)
@@ -31,8 +32,20 @@ FORMAT = 1
 FOLDER = "checkpoints"
 TRAINING_JSON, TRAINING_TENSORS = "training.json", "training.safetensors"
 NAME = re.compile(r"step-\d{8,}(-left-\d+)?")  # "left": the best of what a roll-back has left behind
+MOST_JSON_BYTES = 64 << 20  # some hundred bytes for each evaluation of a run
 TEMPORARY = re.compile(r"\.step-\d{8,}\.tmp-[0-9a-f]+")
 PREVIOUS = re.compile(r"\.(step-\d{8,})\.previous")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Saved:
+    """What `training.json` holds."""
+
+    format: int
+    corpus: str
+    config: TrainConfig
+    progress: Progress
+    bytes: dict[str, int]  # of the files with tensors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,25 +106,20 @@ def save_checkpoint(
 
 def read_checkpoint(path: Path) -> Checkpoint:
     """A checkpoint of this or another run; fails where it is not complete."""
-    try:
-        values: dict[str, Any] = json.loads((path / TRAINING_JSON).read_text(encoding="utf-8"))
-        if values["format"] != FORMAT:
-            raise ResumeError(f"{path / TRAINING_JSON}: format is {values['format']!r}, but {FORMAT} is wanted")
-        for name, size in values["bytes"].items():
-            found = (path / name).stat().st_size
+    file = path / TRAINING_JSON
+    values = read_json(file, most_bytes=MOST_JSON_BYTES, refusal=ResumeError)
+    if values.get("format") != FORMAT:
+        raise ResumeError(f"{file}: format is {shortened(values.get('format'))}, but {FORMAT} is wanted")
+    with refusing(file, ResumeError):
+        saved = read_fields(_Saved, values, where=str(file))
+        for name in (WEIGHTS, TRAINING_TENSORS):
+            found, size = require_file(path / name, refusal=ResumeError), saved.bytes.get(name)
             if found != size:
                 raise ResumeError(f"{path / name}: has {found} bytes, but {size} are wanted; it is damaged")
-        config = TrainConfig.from_dict(values["config"], where=f"{path / TRAINING_JSON}: config")
+        config = saved.config
         if config.size is None and config.model is None:  # written before 0.1, when nothing meant small
             config = config.replace(size="small")
-        return Checkpoint(
-            path=path,
-            config=config,
-            progress=Progress.from_dict(values["progress"]),
-            corpus=values["corpus"],
-        )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ResumeError(f"{path}: is not a complete checkpoint ({type(error).__name__}: {error})") from None
+        return Checkpoint(path=path, config=config, progress=saved.progress, corpus=saved.corpus)
 
 
 def list_checkpoints(run: Path) -> list[Checkpoint]:

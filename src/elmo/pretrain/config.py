@@ -1,7 +1,6 @@
 """What a training run is told: `TrainConfig`, read from TOML or JSON, and the recipes and sizes that have a name."""
 
 import dataclasses
-import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -20,6 +19,8 @@ from elmo.pretrain.optimizers import MuonConfig, OptimizerConfig
 from elmo.pretrain.schedule import ScheduleConfig
 from elmo.pretrain.sizes import Size, model_of_size
 from elmo.pretrain.streams import Order
+from elmo.weights.plainfiles import read_json, refusing
+from elmo.weights.tomlfiles import read_toml
 
 RECIPES = ("finetune", "modern", "paper", "softmax")
 
@@ -102,15 +103,9 @@ class TrainConfig:
     @classmethod
     def read(cls, path: Path) -> "TrainConfig":
         """From a TOML or JSON file."""
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{path}: cannot be read ({error})") from None
-        try:
-            values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-        except (json.JSONDecodeError, tomllib.TOMLDecodeError) as error:
-            raise ConfigError(f"{path}: is not {'JSON' if path.suffix == '.json' else 'TOML'} ({error})") from None
-        return cls.from_dict(values, where=str(path))
+        values = read_json(path, refusal=ConfigError) if path.suffix == ".json" else read_toml(path)
+        with refusing(path, ConfigError):
+            return cls.from_dict(values, where=str(path))
 
     @classmethod
     def recipe(cls, name: str) -> "TrainConfig":

@@ -3,6 +3,7 @@
 import importlib.util
 import logging
 from pathlib import Path
+from typing import Any
 
 from elmo.pretrain.metrics import read_metrics
 from elmo.text.writing import write_atomically
@@ -26,13 +27,12 @@ def draw_curves(run: Path) -> Path | None:
     heldout = [line for line in lines if line["kind"] == "heldout"]
     figure = Figure(figsize=(10, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
-    if train:
-        name = next(key for key in train[0] if key.endswith("_loss"))
-        left.plot([line["step"] for line in train], [line[name] for line in train], linewidth=0.8)
+    name = next((key for line in train for key in line if key.endswith("_loss")), None)
+    if name is not None and (points := _points(train, name)):
+        left.plot(*zip(*points, strict=True), linewidth=0.8)
         left.set(title=f"training: {name.replace('_', ' ')}", xlabel="step", ylabel="nats a position")
     for key in ("forward", "backward", "average"):
-        points = [(line["step"], line[key]) for line in heldout if line.get(key) is not None]
-        if points:
+        if points := _points(heldout, key):
             right.plot(*zip(*points, strict=True), marker=".", label=key)
     if heldout:
         right.set(title="held-out perplexity (full softmax)", xlabel="step", yscale="log")
@@ -45,3 +45,8 @@ def draw_curves(run: Path) -> Path | None:
     with write_atomically(path) as file:
         FigureCanvasAgg(figure).print_png(file)  # type: ignore[no-untyped-call]
     return path
+
+
+def _points(lines: list[dict[str, Any]], name: str) -> list[tuple[int, float]]:
+    """Step and value of the lines that have a number of that name."""
+    return [(line["step"], line[name]) for line in lines if type(line.get(name)) in (int, float)]

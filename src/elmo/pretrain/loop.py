@@ -37,6 +37,7 @@ from elmo.pretrain.reports import Reports
 from elmo.pretrain.stopping import Reason, StopRequest
 from elmo.pretrain.trainer import Trainer, new_model
 from elmo.weights.native import write_native
+from elmo.weights.plainfiles import refusing
 
 logger = logging.getLogger(__name__)
 
@@ -90,8 +91,10 @@ def pretrain(
         if saved is not None and saved.corpus != corpus_identity(opened.manifest):
             raise ResumeError(f"{run}: was trained on another corpus than {opened.folder}; use that one, or a new run")
         asked = config or TrainConfig()
-        config = asked if saved is None else continued_config(saved.config, config)
+        with refusing(run, ResumeError):
+            config = asked if saved is None else continued_config(saved.config, config)
         vocabulary = len(opened.vocabulary)
+        opened.require_known_types()
         plan = make_plan(
             config,
             symbols=len(opened.train_tokens),

@@ -1,18 +1,20 @@
 """The metrics of a run: `metrics.jsonl`, one JSON object a line, and TensorBoard where it is installed."""
 
-import importlib.util
 import json
 import logging
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from elmo.errors import MissingExtraError
-from elmo.text.writing import write_atomically
+from elmo.errors import ResumeError
+from elmo.pretrain.tensorboard import Board, has_tensorboard
+from elmo.text.writing import errors_naming, write_atomically
+from elmo.weights.plainfiles import parse_json, read_bytes
 
 logger = logging.getLogger(__name__)
 
 FILE, TENSORBOARD = "metrics.jsonl", "tensorboard"
+MOST_BYTES = 1 << 30  # a line of some hundred bytes every few steps
 
 
 class Metrics:
@@ -23,17 +25,24 @@ class Metrics:
         kept = [line for line in read_metrics(run) if line["step"] <= after_step] if after_step else []
         with write_atomically(self.path) as file:
             file.write("".join(json.dumps(line) + "\n" for line in kept).encode())
-        self._board = _open_tensorboard(run / TENSORBOARD, after_step, wanted=tensorboard)
-        self._file = open(self.path, "a", encoding="utf-8")  # noqa: SIM115 - closed by __exit__
+        self._folder = run / TENSORBOARD if has_tensorboard(wanted=tensorboard) else None
+        self._open(after_step)
 
     def write(self, kind: str, step: int, values: dict[str, Any]) -> None:
         """One line; numbers go to TensorBoard too."""
-        self._file.write(json.dumps({"kind": kind, "step": step, **values}) + "\n")
-        self._file.flush()
-        if self._board is not None:
-            for name, value in values.items():
-                if isinstance(value, int | float):
-                    self._board.add_scalar(f"{kind}/{name}", value, step)
+        if not self.path.exists():
+            logger.warning("%s: was deleted while the run writes to it; it is begun anew at step %d", self.path, step)
+            self._close()
+            with errors_naming(self.path):
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._open(step - 1)
+        with errors_naming(self.path):
+            self._file.write(json.dumps({"kind": kind, "step": step, **values}) + "\n")
+            self._file.flush()
+            if self._board is not None:
+                for name, value in values.items():
+                    if isinstance(value, int | float):
+                        self._board.add_scalar(f"{kind}/{name}", value, step)
 
     def __enter__(self) -> "Metrics":
         return self
@@ -41,6 +50,14 @@ class Metrics:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._close()
+
+    def _open(self, after_step: int) -> None:
+        with errors_naming(self.path):
+            self._board = None if self._folder is None else Board(self._folder, after_step=after_step)
+            self._file = open(self.path, "a", encoding="utf-8")  # noqa: SIM115 - closed by __exit__
+
+    def _close(self) -> None:
         self._file.close()
         if self._board is not None:
             self._board.close()
@@ -52,21 +69,13 @@ def read_metrics(run: Path) -> list[dict[str, Any]]:
     if not path.is_file():
         return []
     lines = []
-    for text in path.read_text(encoding="utf-8").splitlines():
+    for text in read_bytes(path, most_bytes=MOST_BYTES, refusal=ResumeError).splitlines():
         try:
-            lines.append(json.loads(text))
-        except ValueError:
-            logger.warning("%s: a line is not JSON and is left out: %.40r", path, text)
+            line = parse_json(text, where=str(path), finite=False, refusal=ResumeError)
+        except ResumeError:
+            line = {}
+        if isinstance(line.get("kind"), str) and type(line.get("step")) is int:
+            lines.append(line)
+        else:
+            logger.warning("%s: a line is not JSON with a kind and a step and is left out: %.40r", path, text)
     return lines
-
-
-def _open_tensorboard(folder: Path, after_step: int, *, wanted: bool | None) -> Any:
-    if wanted is False:
-        return None
-    if importlib.util.find_spec("tensorboard") is None:
-        if wanted:
-            raise MissingExtraError("TensorBoard is not installed; install it with: pip install tensorboard")
-        return None
-    from torch.utils.tensorboard import SummaryWriter
-
-    return SummaryWriter(str(folder), purge_step=after_step + 1 if after_step else None)

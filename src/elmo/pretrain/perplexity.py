@@ -108,6 +108,7 @@ def store_perplexity(
     """Of a split of a corpus store; words are looked up in the model's own vocabulary."""
     chosen = choose_device(device)
     made = language_model(model, device=chosen)
+    store.require_known_types()
     table = type_table_for(model, store).to(chosen)
     return measure_perplexity(made, table, store.tokens(split), store.sentences(split), state=state, symbols=symbols)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from elmo.errors import ResumeError
 from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.corpus.plan import first_difference
 from elmo.pretrain.guard import Guard
 from elmo.pretrain.head import SampledConfig
 from elmo.pretrain.perplexity import Perplexity
@@ -64,16 +65,12 @@ class Progress:
         return 0 if self.best is None else len(self.evaluations) - 1 - self.evaluations.index(self.best)
 
     def to_dict(self) -> dict[str, Any]:
-        """A mapping that `from_dict` reads back."""
+        """A mapping, as training.json holds it."""
         return asdict(self)
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "Progress":
-        """What `to_dict` gave."""
-        evaluations = [
-            Evaluation(step=e["step"], perplexity=Perplexity(**e["perplexity"])) for e in values["evaluations"]
-        ]
-        return cls(**{**values, "guard": Guard(**values["guard"]), "evaluations": evaluations})
+    def __post_init__(self) -> None:
+        if min(self.step, self.symbols, self.skipped, self.rollbacks) < 0 or not self.seconds >= 0:
+            raise ResumeError("progress: a counter is below 0; the checkpoint is damaged")
 
 
 def corpus_identity(manifest: Mapping[str, Any]) -> str:
@@ -90,9 +87,10 @@ def continued_config(saved: TrainConfig, asked: TrainConfig | None) -> TrainConf
     before["model"], now["model"] = saved.architecture.to_dict(), asked.architecture.to_dict()
     for name in sorted(before.keys() - {"size", *CHANGEABLE}):
         if before[name] != now[name]:
+            difference = first_difference({name: before[name]}, {name: now[name]}) or f"{name} is another now"
             raise ResumeError(
-                f"{name} was {before[name]!r} in the run to resume and is {now[name]!r} now; leave it as it was, or "
-                "start a new run in another directory"
+                f"{difference}, but a run is resumed as it was begun; leave it so, or start a new run in another "
+                "directory"
             )
     if saved.optimizer.kind != asked.optimizer.kind:
         raise ResumeError(

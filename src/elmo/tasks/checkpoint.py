@@ -8,12 +8,15 @@ from typing import Any
 
 from torch import Tensor
 
-from elmo.errors import ResumeError, WeightsError
+from elmo.errors import ConfigError, ResumeError, WeightsError
+from elmo.model.fields import read_fields
 from elmo.text.writing import errors_naming
 from elmo.weights.atomic import atomic_directory, recover
+from elmo.weights.plainfiles import read_json
 from elmo.weights.tensorfile import read_header, read_tensors, write_tensors
 
 FOLDER, PROGRESS, TENSORS = "checkpoint", "progress.json", "tensors.safetensors"
+MOST_PROGRESS_BYTES = 64 << 20
 
 
 @dataclass(kw_only=True)
@@ -27,6 +30,10 @@ class Progress:
     seconds: float = 0.0
     history: list[dict[str, Any]] = field(default_factory=list)  # one entry an epoch: loss, scores, seconds
     best_epoch: int | None = None  # counted from 1
+
+    def __post_init__(self) -> None:
+        if min(self.epoch, self.step_in_epoch) < 0 or not 1 <= (self.best_epoch or 1) <= max(1, len(self.history)):
+            raise ConfigError("progress: epochs are counted wrongly; the checkpoint is damaged")
 
     @property
     def best(self) -> dict[str, Any] | None:
@@ -49,9 +56,10 @@ def read_progress(run: Path) -> Progress | None:
     if not path.is_file():
         return None
     try:
-        return Progress(**json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError) as error:
-        raise ResumeError(f"{path}: cannot be read ({error}); remove {path.parent} to begin anew") from None
+        values = read_json(path, most_bytes=MOST_PROGRESS_BYTES, refusal=ResumeError)
+        return read_fields(Progress, values, where=str(path))
+    except (ResumeError, ConfigError) as error:
+        raise ResumeError(f"{error}; remove {path.parent} to begin anew") from None
 
 
 def read_checkpoint_tensors(run: Path) -> dict[str, Tensor]:

@@ -27,6 +27,7 @@ from elmo.tasks.ragged import Integers, Ragged
 from elmo.text.bounded import remove_oldest
 from elmo.text.locking import locked
 from elmo.text.threadlock import ThreadLock
+from elmo.weights.arrayfiles import map_npy
 
 logger = logging.getLogger(__name__)
 
@@ -174,10 +175,12 @@ def _from_folder(
 def _open_map(path: Path) -> Map | None:
     try:
         os.utime(path)  # used now: the last to be removed
-        found: Map = np.load(path, mmap_mode="r")
     except FileNotFoundError:
         return None
-    return found
+    try:
+        return map_npy(path, refusal=ConfigError)
+    except ConfigError as error:
+        raise ConfigError(f"{error}; remove it, and it is made anew") from None
 
 
 def layer_batches(elmo: Elmo, texts: Sequence[Text], ragged: Ragged) -> Iterator[tuple[Tensor, Tensor]]:

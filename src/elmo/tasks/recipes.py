@@ -1,6 +1,5 @@
 """`Recipe`: a task with all its options in one value; `RECIPES`, the ones that have a name."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,6 +12,8 @@ from elmo.tasks.options import ElmoConfig, EmbeddingConfig
 from elmo.tasks.tagging.task import Tagging, TaggingConfig
 from elmo.tasks.task import Task
 from elmo.tasks.training import TrainConfig
+from elmo.weights.plainfiles import refusing
+from elmo.weights.tomlfiles import parse_toml, read_toml
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,13 +83,10 @@ def find_recipe(name: str) -> Recipe:
     return RECIPES[name]
 
 
-def read_changes(path: Path) -> dict[str, Any]:
-    """Options of a TOML file, by their dotted names."""
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path}: cannot be read as TOML ({error})") from None
-    return dict(_dotted(values))
+def changed_by_file(recipe: Recipe, path: Path) -> Recipe:
+    """A recipe with the options of a TOML file."""
+    with refusing(path, ConfigError):
+        return recipe.changed(dict(_dotted(read_toml(path))))
 
 
 def parse_change(text: str) -> tuple[str, Any]:
@@ -99,8 +97,8 @@ def parse_change(text: str) -> tuple[str, Any]:
     if value.strip().lower() == "none":
         return name.strip(), None
     try:
-        return name.strip(), tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+        return name.strip(), parse_toml(f"value = {value}", where=name)["value"]
+    except ConfigError:
         return name.strip(), value.strip()
 
 

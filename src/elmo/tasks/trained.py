@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from elmo.errors import WeightsError
+from elmo.model.fields import read_fields
 from elmo.ops.device import choose_device
 from elmo.tasks.batching import ordered_batches
 from elmo.tasks.dataset import Dataset, autocast
@@ -30,8 +31,9 @@ from elmo.tasks.vocabulary import WordTable
 from elmo.text.writing import errors_naming
 from elmo.weights.atomic import atomic_directory
 from elmo.weights.formats import read_model, write_model
+from elmo.weights.limits import MOST_DIM
 from elmo.weights.loaded import LoadedModel
-from elmo.weights.plainfiles import read_json
+from elmo.weights.plainfiles import read_json, refusing
 from elmo.weights.tensorfile import read_tensors, write_tensors
 
 logger = logging.getLogger(__name__)
@@ -51,6 +53,30 @@ class BiLMReference:
 
     sha256: str
     source: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Words:
+    """The sizes of the word table."""
+
+    known: int
+    rest: int
+    dim: int
+
+    def __post_init__(self) -> None:
+        if min(self.known, self.rest) < 0 or not 1 <= self.dim <= MOST_DIM:
+            raise WeightsError(f"words: found {self.known}, {self.rest}, {self.dim}, which are no sizes of a table")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Saved:
+    """What `task.json` must have; the scores beside it are for people."""
+
+    task: str
+    labels: list[str]
+    words: _Words | None
+    bilm: BiLMReference | None
+    recipe: Recipe
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,21 +216,17 @@ def load_trained_task(
             f"{folder / TASK}: has format {values.get('format')!r} version {values.get('format_version')!r}, but "
             f"{FORMAT!r} version {FORMAT_VERSION} is wanted; update with `pip install --upgrade elmo-embeddings`"
         )
-    try:
-        recipe = Recipe.from_dict(values["recipe"], where=f"{folder / TASK}: recipe")
-        labels = [str(label) for label in values["labels"]]
-        reference = None if values["bilm"] is None else BiLMReference(**values["bilm"])
-        words = values["words"]
-        table = None
-        if words is not None:
-            table = WordTable.read(folder / WORDS, known=int(words["known"]), rest=int(words["rest"]))
-    except (KeyError, TypeError, ValueError, OSError) as error:
-        raise WeightsError(f"{folder}: is damaged ({type(error).__name__}: {error})") from None
+    with refusing(folder / TASK, WeightsError):
+        own = {field.name for field in dataclasses.fields(_Saved)}
+        known = {name: value for name, value in values.items() if name in own}
+        saved = read_fields(_Saved, known, where=str(folder / TASK))
+    recipe, labels, reference, words = saved.recipe, saved.labels, saved.bilm, saved.words
+    table = None if words is None else WordTable.read(folder / WORDS, known=words.known, rest=words.rest)
     loaded = None
     if reference is not None:
-        own = recipe.embedding.elmo.train_bilm
-        loaded = read_model(folder / BILM) if own else _find_bilm(reference, bilm, folder=folder)
-    model = build_model(recipe, labels, table=table, word_dim=0 if words is None else int(words["dim"]), bilm=loaded)
+        learned_too = recipe.embedding.elmo.train_bilm
+        loaded = read_model(folder / BILM) if learned_too else _find_bilm(reference, bilm, folder=folder)
+    model = build_model(recipe, labels, table=table, word_dim=0 if words is None else words.dim, bilm=loaded)
     state = model.state_dict()
     learned = {name: tuple(t.shape) for name, t in state.items() if not name.startswith(BILM_PREFIX)}
     model.load_state_dict({**state, **read_tensors(folder / WEIGHTS, learned)})
@@ -213,7 +235,7 @@ def load_trained_task(
         rest = embedding.words.rest
         rest.copy_(read_tensors(folder / VECTORS, {"rest": tuple(rest.shape)})["rest"])
     model.to(choose_device(device)).eval().requires_grad_(False)
-    return TrainedTask(name=str(values["task"]), recipe=recipe, labels=labels, model=model, bilm=reference)
+    return TrainedTask(name=saved.task, recipe=recipe, labels=labels, model=model, bilm=reference)
 
 
 def _find_bilm(reference: BiLMReference, given: str | Path | None, *, folder: Path) -> LoadedModel:

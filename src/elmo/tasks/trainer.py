@@ -41,6 +41,7 @@ from elmo.tasks.vocabulary import WordTable
 from elmo.tasks.wordvectors import WordVectors
 from elmo.weights.formats import portable_name
 from elmo.weights.loaded import LoadedModel
+from elmo.weights.plainfiles import one_line, refusing
 
 logger = logging.getLogger(__name__)
 
@@ -106,7 +107,8 @@ def train_task(
         if progress.identity != trainer.identity:
             raise ResumeError(f"{run}: was begun with other options, data or models; go on with those, or begin anew")
         if saved is not None:
-            trainer.load(read_checkpoint_tensors(run))
+            with refusing(run / FOLDER, ResumeError):
+                trainer.load(read_checkpoint_tensors(run))
         with (
             StopRequest(time_limit=time_limit) as stop,
             Metrics(run, after_step=trainer.global_step(progress), tensorboard=False) as metrics,
@@ -219,7 +221,7 @@ class _Trainer:
                 place = self.device if kind != "step" or self.device.type == "cuda" else "cpu"
                 self.optimizer.state[self.learning[name]][kind] = tensor.clone().to(place)
         except (RuntimeError, KeyError) as error:
-            raise ResumeError(f"the checkpoint does not fit the model: {error}") from None
+            raise ResumeError(f"the checkpoint does not fit the model: {one_line(error)}") from None
         self.best = {name: tensor.clone().to(self.device) for name, tensor in parts["best"].items()} or None
 
 

@@ -8,8 +8,10 @@ from pathlib import Path
 from elmo.errors import WeightsError
 from elmo.tasks.wordvectors import WordVectors
 from elmo.text.writing import write_file
+from elmo.weights.plainfiles import read_bytes, refusing
 
 UNKNOWN = 0
+MOST_BYTES = 1 << 30
 _DIGIT = re.compile(r"\d")
 
 
@@ -67,8 +69,12 @@ class WordTable:
     @classmethod
     def read(cls, path: Path, *, known: int, rest: int) -> "WordTable":
         """What `write` wrote."""
-        text = path.read_bytes().decode("utf-8", "surrogatepass")
+        try:
+            text = read_bytes(path, most_bytes=MOST_BYTES).decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError as error:
+            raise WeightsError(f"{path}: is not UTF-8 (byte {error.start}); it is damaged") from None
         words = text.split("\n") if text else []
         if len(words) != known + rest:
             raise WeightsError(f"{path}: has {len(words):,} words, but {known + rest:,} are wanted; it is damaged")
-        return cls(words[:known], words[known:])
+        with refusing(path, WeightsError):
+            return cls(words[:known], words[known:])

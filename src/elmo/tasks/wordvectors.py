@@ -2,7 +2,6 @@
 
 import hashlib
 import itertools
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +10,8 @@ import numpy.typing as npt
 
 from elmo.errors import InputError
 from elmo.text.files import read_lines
+from elmo.weights.arrayfiles import read_npz
+from elmo.weights.plainfiles import one_line
 
 
 @dataclass(frozen=True)
@@ -53,18 +54,23 @@ def write_npz(vectors: WordVectors, path: Path, *, dtype: str = "float32") -> No
 
 def _read_npz(name: str) -> WordVectors:
     try:
-        with np.load(name, allow_pickle=False) as file:
-            words, vectors = file["words"], file["vectors"]
-    except KeyError as error:
-        raise InputError(f"{name}: {error.args[0]}; arrays `words` [V] and `vectors` [V, D] are wanted") from None
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise InputError(f"{name}: cannot be read as .npz ({error})") from None
-    if vectors.ndim != 2 or words.shape != vectors.shape[:1] or words.dtype.kind != "U":
+        words, vectors = read_npz(Path(name), ("words", "vectors")).values()
+    except InputError as error:
+        raise InputError(f"{error}; arrays `words` [V] and `vectors` [V, D] are wanted") from None
+    if (
+        vectors.ndim != 2
+        or words.shape != vectors.shape[:1]
+        or words.dtype.kind != "U"
+        or vectors.dtype.kind not in "fiu"
+    ):
         raise InputError(
             f"{name}: words are {words.dtype} {list(words.shape)} and vectors {list(vectors.shape)}; "
             "text [V] and numbers [V, D] are wanted"
         )
-    return WordVectors(words.tolist(), vectors.astype(np.float32))
+    try:
+        return WordVectors(words.tolist(), vectors.astype(np.float32))
+    except ValueError as error:  # numbers that are no character
+        raise InputError(f"{name}: words are not text ({one_line(error)})") from None
 
 
 def _read_text(name: str) -> WordVectors:

@@ -39,7 +39,9 @@ class Vocabulary:
         for i, special in enumerate(SPECIALS):
             found = repr(self.words[i]) if i < len(self.words) else "missing"
             if found != repr(special):
-                raise VocabularyError(f"the {ORDINALS[i]} entry of a vocabulary must be {special!r}, but is {found}")
+                raise VocabularyError(
+                    f"the {ORDINALS[i]} entry of a vocabulary must be {special!r}, but is {found:.80}"
+                )
         object.__setattr__(self, "_ids", dict(zip(self.words, range(len(self.words)), strict=True)))
 
     def __repr__(self) -> str:
@@ -105,7 +107,9 @@ class Vocabulary:
         words = tuple([word for _, word in entries])
         for i, special in enumerate(SPECIALS):
             if words[i : i + 1] != (special,):
-                place = f"line {entries[i][0]} is {words[i]!r}" if i < len(words) else f"there are {len(words)} entries"
+                place = (
+                    f"line {entries[i][0]} is {words[i]!r:.80}" if i < len(words) else f"there are {len(words)} entries"
+                )
                 raise VocabularyError(
                     f"{os.fspath(path)}: {place}, but the {ORDINALS[i]} entry must be {special!r}; "
                     "repair the file with `elmo vocab check --fix` or make a new one with `elmo vocab build`"

@@ -104,12 +104,14 @@ def _entries(source: Source, findings: list[Finding]) -> Iterator[_Entry]:
         try:
             word = raw.decode("utf-8").strip()
         except UnicodeDecodeError as error:
-            message = f"not UTF-8: byte {raw[error.start]:#04x} in {raw.decode('utf-8', 'backslashreplace').strip()!r}"
+            message = (
+                f"not UTF-8: byte {raw[error.start]:#04x} in {raw.decode('utf-8', 'backslashreplace').strip()!r:.80}"
+            )
             findings.append(Finding("encoding", line, message, "left out"))
             next_id += 1
             continue
         if word == SKIPPED_LINE:
-            findings.append(Finding("skipped", line, f"{word!r} is no word and has no id", "left out"))
+            findings.append(Finding("skipped", line, f"{word!r:.80} is no word and has no id", "left out"))
             continue
         parts = word.split()
         if len(parts) == 1:
@@ -117,11 +119,11 @@ def _entries(source: Source, findings: list[Finding]) -> Iterator[_Entry]:
         elif not parts:
             findings.append(Finding("blank", line, "blank, which takes an id for the empty word", "left out"))
         elif len(parts) == 2 and _COUNT.fullmatch(parts[1]):
-            message = f"{word!r} has a count after the word; a line holds the word alone"
+            message = f"{word!r:.80} has a count after the word; a line holds the word alone"
             findings.append(Finding("count", line, message, "removed the count"))
             yield _Entry(line, parts[0], next_id)
         else:
-            message = f"{word!r} has white space inside, so that no token can equal it"
+            message = f"{word!r:.80} has white space inside, so that no token can equal it"
             findings.append(Finding("space", line, message, "left out"))
         next_id += 1
 
@@ -142,7 +144,7 @@ def _without_duplicates(entries: list[_Entry], findings: list[Finding]) -> list[
     for entry in entries:
         earlier = first.setdefault(entry.word, entry)
         if earlier is not entry:
-            message = f"{entry.word!r} is also on line {earlier.line}; the id of the last one counts"
+            message = f"{entry.word!r:.80} is also on line {earlier.line}; the id of the last one counts"
             findings.append(Finding("duplicate", entry.line, message, "left out"))
     return list(first.values())
 
@@ -160,7 +162,9 @@ def _without_specials(entries: list[_Entry], findings: list[Finding]) -> list[st
             continue
         found.add(entry.word)
         if entry.word != special:
-            message = f"{entry.word!r} stands for {special!r}, which must be the {ORDINALS[i]} entry, in these letters"
+            message = (
+                f"{entry.word!r:.80} stands for {special!r}, which must be the {ORDINALS[i]} entry, in these letters"
+            )
             findings.append(Finding("special", entry.line, message, "renamed"))
         elif entry.id != i:
             findings.append(Finding("special", entry.line, f"{special!r} must be the {ORDINALS[i]} entry", "moved"))

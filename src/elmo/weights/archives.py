@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from elmo.errors import WeightsError
-from elmo.weights.plainfiles import one_line, require_file, shortened
+from elmo.weights.plainfiles import Refusal, one_line, require_file, shortened
 
 MOST_MEMBERS = 1000
 MOST_DIRECTORY_BYTES = 1 << 20
@@ -117,15 +117,15 @@ def gunzip(source: Path, target: Path, *, most_bytes: int) -> Path:
     return target
 
 
-def check_directory(path: Path, *, most_members: int, most_bytes: int) -> None:
+def check_directory(path: Path, *, most_members: int, most_bytes: int, refusal: Refusal = WeightsError) -> None:
     """Refuse an archive with a directory beyond reason, before it is read."""
-    size = require_file(path)
+    size = require_file(path, refusal=refusal)
     with open(path, "rb") as file:
         members, length = _directory_size(file, size)
     if members is None or length is None:
-        raise WeightsError(f"{path}: is not a zip archive, or it is cut short")
+        raise refusal(f"{path}: is not a zip archive, or it is cut short")
     if members > most_members or length > most_bytes:
-        raise WeightsError(
+        raise refusal(
             f"{path}: has a directory of {shortened(members)} files in {length:,} bytes, but at most {most_members:,} "
             f"in {most_bytes:,} are read"
         )

@@ -16,6 +16,7 @@ from elmo.text.vocabulary import Vocabulary
 from elmo.weights.archives import is_archive
 from elmo.weights.atomic import recover
 from elmo.weights.checkpoint import find_checkpoint, is_checkpoint, read_checkpoint, write_checkpoint
+from elmo.weights.foreign import foreign_model
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.manylangs import is_manylangs, read_manylangs
 from elmo.weights.native import Storage, is_native, read_native, write_native
@@ -44,16 +45,17 @@ def detect(path: Path) -> Format:
         if is_manylangs(path):
             return "manylangs"
         raise WeightsError(
-            f"{path}: is not a model directory; wanted is config.json with model.safetensors, options.json with "
-            "weights.hdf5, or ELMoForManyLangs' config.json with encoder.pkl"
+            f"{path}: {foreign_model(path) or 'is not a model directory'}; wanted is an ELMo of this program "
+            "(config.json with model.safetensors), options.json with weights.hdf5, or ELMoForManyLangs' config.json "
+            "with encoder.pkl"
         )
     if path.suffix in (".hdf5", ".h5"):
         return "bilm-tf"
     if is_archive(path):
         return detect_zip(path)
     raise WeightsError(
-        f"{path}: is not a model; wanted is a model directory, an .hdf5 file with its options.json beside "
-        "it, or a zip archive of NLPL's repository"
+        f"{path}: {foreign_model(path) or 'is not a model'}; wanted is a model directory, an .hdf5 file with its "
+        "options.json beside it, or a zip archive of NLPL's repository"
     )
 
 

@@ -59,7 +59,7 @@ def architecture_name(config: Mapping[str, Any], *, where: str) -> str:
     if not isinstance(path, str):
         raise WeightsError(f"{where}: config_path is {shortened(path)}, but the name of a file is wanted")
     name = path.replace("\\", "/").rsplit("/", 1)[-1]
-    if not name.endswith(".json"):
+    if not name.endswith(".json") or len(name) > 255 or not name.isprintable():
         raise WeightsError(f"{where}: config_path is {shortened(path)}, but the name of a .json file is wanted")
     return name
 

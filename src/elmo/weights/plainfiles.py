@@ -1,17 +1,25 @@
-"""Small files from strangers: regular files only, bounded in size, strict JSON, links that stay in their directory."""
+"""Small files from strangers: regular files only, bounded in size, strict JSON, links that stay in their directory.
 
+`refusal` is the error that says what the file is to its reader: a model's, a configuration, an interrupted work.
+"""
+
+import contextlib
 import hashlib
 import json
 import math
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-from elmo.errors import WeightsError
+from elmo.errors import ElmoError, WeightsError
 
 MOST_JSON_BYTES = 1 << 20  # published options.json and config.json have a few hundred bytes
-MOST_JSON_DEPTH = 32
+MOST_DEPTH = 32
+MOST_DIGITS = 19
+
+Refusal = type[ElmoError]
 
 
 def exists(path: Path) -> bool:
@@ -23,18 +31,18 @@ def exists(path: Path) -> bool:
     return True
 
 
-def require_file(path: Path, *, most_bytes: int | None = None) -> int:
+def require_file(path: Path, *, most_bytes: int | None = None, refusal: Refusal = WeightsError) -> int:
     """The size of a regular file. Anything else (missing, a directory, a pipe, a device) and anything larger fails."""
     try:
         found = os.stat(path)
     except (OSError, ValueError) as error:
-        raise WeightsError(f"{path}: cannot be opened ({_reason(error)})") from None
+        raise refusal(f"{path}: cannot be opened ({_reason(error)})") from None
     if not stat.S_ISREG(found.st_mode):
-        raise WeightsError(f"{path}: is not a regular file")
+        raise refusal(f"{path}: is not a regular file")
     if not os.access(path, os.R_OK):
-        raise WeightsError(f"{path}: may not be read by this user")
+        raise refusal(f"{path}: may not be read by this user")
     if most_bytes is not None and found.st_size > most_bytes:
-        raise WeightsError(f"{path}: has {found.st_size:,} bytes, but at most {most_bytes:,} are read")
+        raise refusal(f"{path}: has {found.st_size:,} bytes, but at most {most_bytes:,} are read")
     return found.st_size
 
 
@@ -54,43 +62,78 @@ def member(directory: Path, name: str) -> Path:
     return path
 
 
-def read_bytes(path: Path, *, most_bytes: int) -> bytes:
+def read_bytes(path: Path, *, most_bytes: int, refusal: Refusal = WeightsError) -> bytes:
     """The content of a file of bounded size, even if it grows while it is read."""
-    require_file(path, most_bytes=most_bytes)
+    require_file(path, most_bytes=most_bytes, refusal=refusal)
     try:
         with open(path, "rb") as file:
             content = file.read(most_bytes + 1)
     except OSError as error:
-        raise WeightsError(f"{path}: cannot be read ({_reason(error)})") from None
+        raise refusal(f"{path}: cannot be read ({_reason(error)})") from None
     if len(content) > most_bytes:
-        raise WeightsError(f"{path}: has more than {most_bytes:,} bytes, which is more than is read")
+        raise refusal(f"{path}: has more than {most_bytes:,} bytes, which is more than is read")
     return content
 
 
-def read_json(path: Path) -> dict[str, Any]:
+def read_text(path: Path, *, most_bytes: int, refusal: Refusal = WeightsError) -> str:
+    """A text in UTF-8 from a file of bounded size; a byte-order mark is dropped."""
+    return decode(read_bytes(path, most_bytes=most_bytes, refusal=refusal), where=str(path), refusal=refusal)
+
+
+def decode(content: bytes, *, where: str, refusal: Refusal = WeightsError) -> str:
+    """UTF-8 as text, without a byte-order mark."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise refusal(f"{where}: is not UTF-8 (byte {error.start})") from None
+
+
+def read_json(path: Path, *, most_bytes: int = MOST_JSON_BYTES, refusal: Refusal = WeightsError) -> dict[str, Any]:
     """A JSON object from a file of bounded size."""
-    return parse_json(read_bytes(path, most_bytes=MOST_JSON_BYTES), where=str(path))
+    content = read_bytes(path, most_bytes=most_bytes, refusal=refusal)
+    return parse_json(content, where=str(path), most_bytes=most_bytes, refusal=refusal)
 
 
-def parse_json(content: bytes, *, where: str) -> dict[str, Any]:
-    """A JSON object, strictly: UTF-8 (a byte-order mark is dropped), bounded depth, finite numbers."""
-    if len(content) > MOST_JSON_BYTES:
-        raise WeightsError(f"{where}: has {len(content):,} bytes, but at most {MOST_JSON_BYTES:,} are read")
+def parse_json(
+    content: bytes,
+    *,
+    where: str,
+    most_bytes: int = MOST_JSON_BYTES,
+    finite: bool = True,
+    refusal: Refusal = WeightsError,
+) -> dict[str, Any]:
+    """A JSON object, strictly: UTF-8 (a byte-order mark is dropped), bounded depth, finite numbers unless told so."""
+    if len(content) > most_bytes:
+        raise refusal(f"{where}: has {len(content):,} bytes, but at most {most_bytes:,} are read")
+    text = decode(content, where=where, refusal=refusal)
     try:
         value = json.loads(
-            content.decode("utf-8-sig"), parse_constant=_refuse, parse_float=_finite, parse_int=_bounded_integer
+            text, parse_constant=_refuse if finite else float, parse_float=finite_float, parse_int=bounded_integer
         )
-    except UnicodeDecodeError as error:
-        raise WeightsError(f"{where}: is not UTF-8 (byte {error.start})") from None
     except RecursionError:
-        raise WeightsError(f"{where}: is nested too deeply to be read") from None
+        raise refusal(f"{where}: is nested too deeply to be read") from None
     except ValueError as error:
-        raise WeightsError(f"{where}: is not JSON ({one_line(error)})") from None
+        raise refusal(f"{where}: is not JSON ({one_line(error)})") from None
     if not isinstance(value, dict):
-        raise WeightsError(f"{where}: found {type(value).__name__}, but an object with keys is wanted")
-    if _deeper_than(value, MOST_JSON_DEPTH):
-        raise WeightsError(f"{where}: is nested more than {MOST_JSON_DEPTH} deep")
+        raise refusal(f"{where}: found {type(value).__name__}, but an object with keys is wanted")
+    require_shallow(value, where=where, refusal=refusal)
     return value
+
+
+def require_shallow(value: object, *, where: str, refusal: Refusal = WeightsError) -> None:
+    """Refuse tables and lists that are nested deeper than those of any file of ours."""
+    if _deeper_than(value, MOST_DEPTH):
+        raise refusal(f"{where}: is nested more than {MOST_DEPTH} deep")
+
+
+@contextlib.contextmanager
+def refusing(path: Path | str, refusal: Refusal) -> Iterator[None]:
+    """Refuse a file for what is wrong with its values; a message that does not name the file gets its name."""
+    try:
+        yield
+    except ElmoError as error:
+        named = str(error) if str(path) in str(error) else f"{path}: {error}"
+        raise refusal(named) from None
 
 
 def file_sha256(path: Path) -> str:
@@ -111,17 +154,20 @@ def one_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:200]
 
 
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number of JSON")
-
-
-def _finite(text: str) -> float:
+def finite_float(text: str) -> float:
+    """A number with a point as another library found it; ValueError for what no file of ours needs."""
     value = float(text)
     return value if math.isfinite(value) else _refuse(text)
 
 
-def _bounded_integer(text: str) -> int:
-    return int(text) if len(text) <= 19 else _refuse(f"{text[:19]}...")
+def bounded_integer(text: str) -> int:
+    """The same without a point: one of thousands of digits takes long to read, and fits nowhere."""
+    return int(text) if len(text) <= MOST_DIGITS else _refuse(text)
+
+
+def _refuse(text: str) -> NoReturn:
+    shown = text if len(text) <= MOST_DIGITS else f"{text[:MOST_DIGITS]}..."
+    raise ValueError(f"{shown} is not a number that can be read")
 
 
 def _deeper_than(value: object, depth: int) -> bool:

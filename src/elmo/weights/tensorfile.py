@@ -1,6 +1,5 @@
 """safetensors files: the header checked by us before a number is read, the numbers mapped into memory, not copied."""
 
-import math
 import os
 import re
 import stat
@@ -14,7 +13,8 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from elmo.errors import WeightsError
-from elmo.weights.plainfiles import one_line, parse_json, require_file, shortened
+from elmo.weights.plainfiles import one_line, shortened
+from elmo.weights.tensorheader import read_entries
 
 MOST_HEADER_BYTES = 1 << 20  # a model has some forty tensors, about a hundred bytes each
 DTYPES = {
@@ -35,25 +35,9 @@ class TensorInfo(NamedTuple):
 
 def read_header(path: Path) -> dict[str, TensorInfo]:
     """Name, type and shape of each tensor. Checks that the tensors fill the rest of the file, one after the other."""
-    size = require_file(path)
-    with open(path, "rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        if size < 8 or not 2 <= length <= min(MOST_HEADER_BYTES, size - 8):
-            raise WeightsError(
-                f"{path}: the header has {length:,} bytes, but 2 to {MOST_HEADER_BYTES:,} of the file's {size:,} are "
-                "wanted; it is damaged or not a safetensors file"
-            )
-        header = parse_json(file.read(length), where=f"{path}: header")
-    header.pop("__metadata__", None)
-    entries = {name: _read_entry(value, where=f"{path}: {shortened(name)}") for name, value in header.items()}
-    end = 0
-    for name, (_, start, stop) in sorted(entries.items(), key=lambda entry: entry[1][1:]):
-        if start != end:
-            raise WeightsError(f"{path}: {shortened(name)}: begins at byte {start}, but {end} is wanted")
-        end = stop
-    if end != size - 8 - length:
-        raise WeightsError(f"{path}: has {size - 8 - length:,} bytes of tensors, but {end:,} are wanted; it is damaged")
-    return {name: info for name, (info, _, _) in entries.items()}
+    sizes = {name: dtype.itemsize for name, dtype in DTYPES.items()}
+    entries, _ = read_entries(path, sizes, most_bytes=MOST_HEADER_BYTES, refusal=WeightsError)
+    return {name: TensorInfo(DTYPES[dtype], shape) for name, (dtype, shape, _, _) in entries.items()}
 
 
 def read_tensors(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Tensor]:
@@ -102,27 +86,6 @@ def _system_error(error: SafetensorError) -> OSError:
     """What the system said, which the library hides in its text: a full disk must be known for one."""
     found = re.search(r"\(os error (\d+)\)", str(error))
     return OSError(one_line(error)) if found is None else OSError(int(found[1]), os.strerror(int(found[1])))
-
-
-def _read_entry(entry: Any, *, where: str) -> tuple[TensorInfo, int, int]:
-    if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
-        raise WeightsError(f"{where}: found {shortened(entry)}, but dtype, shape and data_offsets are wanted")
-    dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
-    if not isinstance(dtype, str) or dtype not in DTYPES:
-        raise WeightsError(f"{where}: dtype is {shortened(dtype)}, but one of {', '.join(DTYPES)} is wanted")
-    if not _are_sizes(shape) or len(shape) > 8:
-        raise WeightsError(f"{where}: shape is {shortened(shape)}, but a list of sizes is wanted")
-    if not _are_sizes(offsets) or len(offsets) != 2:
-        raise WeightsError(f"{where}: data_offsets is {shortened(offsets)}, but two positions are wanted")
-    start, stop = offsets
-    length = math.prod(shape) * DTYPES[dtype].itemsize
-    if stop - start != length:
-        raise WeightsError(f"{where}: has {stop - start} bytes, but {length} are wanted for {dtype} {_sizes(shape)}")
-    return TensorInfo(DTYPES[dtype], tuple(shape)), start, stop
-
-
-def _are_sizes(values: Any) -> bool:
-    return isinstance(values, list) and all(type(v) is int and 0 <= v < 1 << 62 for v in values)
 
 
 def _sizes(shape: Any) -> str:

@@ -62,7 +62,7 @@ def test_a_changed_byte_is_found(copy: Path, name: str) -> None:
 
 def test_a_manifest_without_hashes_does_not_verify(copy: Path) -> None:
     (copy / "corpus.json").write_text(json.dumps({"format": 1}), encoding="utf-8")
-    with pytest.raises(InputError, match="records no hash"):
+    with pytest.raises(InputError, match="does not record a hash of each file"):
         CorpusStore.open(copy).verify()
 
 
@@ -77,7 +77,7 @@ def test_a_folder_without_manifest_is_no_store(copy: Path) -> None:
 @pytest.mark.parametrize("content", ["{", "[]", '{"format": 99}', "{}"])
 def test_a_manifest_of_another_kind_is_refused(copy: Path, content: str) -> None:
     (copy / "corpus.json").write_text(content, encoding="utf-8")
-    with pytest.raises(InputError, match=r"corpus\.json: (cannot be read|format is)"):
+    with pytest.raises(InputError, match=r"corpus\.json: (is not JSON|found list|format is)"):
         CorpusStore.open(copy)
 
 
@@ -102,25 +102,25 @@ def test_a_missing_array_is_named(copy: Path) -> None:
 )
 def test_arrays_that_do_not_fit_are_named(copy: Path, name: str, array: np.ndarray) -> None:
     np.save(copy / f"{name}.npy", array)
-    with pytest.raises(InputError, match=r"\.npy: (holds|should go)"):
+    with pytest.raises(InputError, match=r"\.npy: (holds|should rise)"):
         CorpusStore.open(copy)
 
 
 @pytest.mark.parametrize("content", [b"", b"no array", b"\x93NUMPY\x01\x00"])
 def test_a_damaged_array_is_named(copy: Path, content: bytes) -> None:
     (copy / "type_counts.npy").write_bytes(content)
-    with pytest.raises(InputError, match=r"type_counts\.npy: cannot be read"):
+    with pytest.raises(InputError, match=r"type_counts\.npy: (is not an array|holds object)"):
         CorpusStore.open(copy)
 
 
 def test_an_array_cut_short_is_named(copy: Path) -> None:
     content = (copy / "train_tokens.npy").read_bytes()
     (copy / "train_tokens.npy").write_bytes(content[:-4])
-    with pytest.raises(InputError, match=r"train_tokens\.npy: cannot be read"):
+    with pytest.raises(InputError, match=r"train_tokens\.npy: has .* bytes of numbers"):
         CorpusStore.open(copy)
 
 
 def test_an_array_of_objects_is_not_unpickled(copy: Path) -> None:
     np.save(copy / "type_counts.npy", np.array([{}], dtype=object), allow_pickle=True)
-    with pytest.raises(InputError, match=r"type_counts\.npy: cannot be read"):
+    with pytest.raises(InputError, match=r"type_counts\.npy: (is not an array|holds object)"):
         CorpusStore.open(copy)

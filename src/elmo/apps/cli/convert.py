@@ -9,6 +9,7 @@ import typer
 
 from elmo.apps.cli import options
 from elmo.apps.cli.again import say
+from elmo.errors import InputError
 
 
 class Target(StrEnum):
@@ -28,6 +29,8 @@ class Storage(StrEnum):
     int8 = "int8"
 
 
+# Of single files with weights; a model here is a directory.
+FILE_SUFFIXES = (".pt", ".pth", ".bin", ".th", ".pkl", ".ckpt", ".hdf5", ".h5", ".safetensors", ".zip", ".npz")
 CONVERTED = "## Converted by `elmo convert`"
 
 
@@ -72,7 +75,9 @@ def convert(
     Example: elmo convert run/model small-model --storage int8 --softmax-to small-softmax.safetensors
     """
     from elmo.weights.formats import Format, read_model, write_model
+    from elmo.weights.native import MOST_CARD_BYTES
     from elmo.weights.onnxfile import write_onnx
+    from elmo.weights.plainfiles import read_text
     from elmo.weights.softmaxfile import write_softmax
 
     model = read_model(source, options=options_file, embedding=embedding, vocabulary=vocabulary)
@@ -93,6 +98,10 @@ def convert(
             raise typer.BadParameter(f"{', '.join(given)}: an ONNX file has no place for that; leave it out")
         write_onnx(model, Path(target), overwrite=overwrite)
         return
+    if Path(target).suffix.lower() in FILE_SUFFIXES and not Path(target).is_dir():
+        raise typer.BadParameter(
+            f"{target} looks like a file, but a model is a directory; leave {Path(target).suffix} out, or name an .onnx"
+        )
     kept = model if with_softmax else dataclasses.replace(model, softmax=None)
     chosen: Format = "bilm-tf" if target_format is Target.bilm_tf else "native"
     write_model(
@@ -100,7 +109,9 @@ def convert(
         target,
         format=chosen,
         storage=storage.value,
-        card=_converted_card(model.card, storage) if card is None else card.read_text("utf-8"),
+        card=_converted_card(model.card, storage)
+        if card is None
+        else read_text(card, most_bytes=MOST_CARD_BYTES, refusal=InputError),
         overwrite=overwrite,
     )
     if softmax_to is not None:

@@ -1,9 +1,13 @@
-"""`elmo info` and `elmo verify`: what a model file is, and whether it is sound."""
+"""`elmo info` and `elmo verify`: what a model is, and whether a model or a corpus is sound."""
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from elmo.apps.cli.corpus import is_store
+from elmo.errors import ElmoError
 
 
 def info(
@@ -25,14 +29,20 @@ def info(
         typer.echo(f"{name:{width}s}  {value:,}" if isinstance(value, int) else f"{name:{width}s}  {value}")
 
 
-def verify(model: Annotated[str, typer.Argument(help="A model: a directory, a file, or a name.")]) -> int:
-    """Check a model: hashes, shapes, finite numbers, and the vectors of a self-test sentence.
+def verify(
+    model: Annotated[str, typer.Argument(help="A model (a directory, a file, or a name), or a corpus store.")],
+) -> None:
+    """Check a model: hashes, shapes, finite numbers, and the vectors of a self-test sentence; or a corpus store.
 
     Example: elmo verify my-model
     """
+    from elmo.pretrain.corpus.verify import verify_store
     from elmo.weights.verify import verify as check
 
-    findings = check(model)
+    findings = verify_store(Path(model)) if is_store(model) else check(model)
     for finding in findings:
         typer.echo(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.what}")
-    return 0 if all(finding.ok for finding in findings) else 1
+    faults = [finding.what for finding in findings if not finding.ok]
+    if faults:
+        named = faults[0] if model in faults[0] else f"{model}: {faults[0]}"
+        raise ElmoError(f"{len(faults)} of {len(findings)} checks failed: {named}")

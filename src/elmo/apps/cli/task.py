@@ -97,14 +97,17 @@ def train(
 
     Example: elmo task train ner --train train.txt --dev dev.txt --vectors glove.txt -o run
     """
-    from elmo.tasks.recipes import find_recipe, parse_change, read_changes
+    from elmo.tasks.recipes import changed_by_file, find_recipe, parse_change
     from elmo.tasks.trainer import train_task
     from elmo.tasks.wordvectors import read_word_vectors
     from elmo.text.writing import write_file
     from elmo.weights.formats import read_model
     from elmo.weights.packaged import DEFAULT
 
-    changes: dict[str, Any] = {} if config is None else read_changes(config)
+    recipe = find_recipe(name.value)
+    if config is not None:
+        recipe = changed_by_file(recipe, config)
+    changes: dict[str, Any] = {}
     given = {
         "embedding.elmo.where": None if where is None else where.value,
         "embedding.elmo.layers": None if layers is None else layers.value,
@@ -117,7 +120,7 @@ def train(
     }
     changes |= {key: value for key, value in given.items() if value is not None}
     changes |= dict(map(parse_change, settings or []))
-    recipe = find_recipe(name.value).changed(changes)
+    recipe = recipe.changed(changes)
     made = recipe.make_task()
     store = _store(cache, cache_limit)
     test = None if test_file is None else made.read(test_file)

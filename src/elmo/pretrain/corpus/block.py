@@ -17,11 +17,12 @@ from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
+from safetensors import safe_open
 
+from elmo.errors import ResumeError
 from elmo.pretrain.corpus.layout import SEPARATOR
 from elmo.text.writing import write_file
+from elmo.weights.workfiles import dump_arrays, read_arrays
 
 Documents = Literal["files", "lines", "blank-lines"]
 SentencesOf = Callable[[str], Iterable[list[str]]]  # a line of text to its sentences, each a list of words
@@ -74,7 +75,11 @@ class BlockFacts:
     @classmethod
     def from_json(cls, text: str) -> "BlockFacts":
         """What `to_json` wrote; KeyError, TypeError or ValueError for anything else."""
-        values = json.loads(text)
+        return cls.from_dict(json.loads(text))
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "BlockFacts":
+        """The same from values of JSON."""
         return cls(values["sha256"], values["types"], [SegmentFacts(*segment) for segment in values["segments"]])
 
 
@@ -134,15 +139,14 @@ def _in_buckets(words: list[str], symbols: npt.NDArray[np.uint32], starts: "arra
 def write_block(path: Path, block: Block, facts: BlockFacts) -> None:
     """Keep a block on disk."""
     arrays = {field.name: getattr(block, field.name) for field in fields(block)}
-    write_file(path, save(arrays, metadata={"facts": facts.to_json()}))
+    write_file(path, dump_arrays(arrays, {"facts": asdict(facts)}))
 
 
 def read_facts(path: Path) -> BlockFacts | None:
     """The facts of a block on disk; nothing if it is not there or damaged, and so has to be made again."""
     try:
-        with safe_open(path, framework="numpy") as file:
-            return BlockFacts.from_json(file.metadata()["facts"])
-    except (OSError, SafetensorError, ValueError, TypeError, KeyError):
+        return BlockFacts.from_dict(read_arrays(path, refusal=ResumeError)[1]["facts"])
+    except (ResumeError, ValueError, TypeError, KeyError):
         return None
 
 

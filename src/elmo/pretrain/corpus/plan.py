@@ -9,6 +9,7 @@ from elmo.pretrain.corpus.layout import FORMAT
 from elmo.pretrain.corpus.options import BuildOptions
 from elmo.pretrain.corpus.sources import Source
 from elmo.text.vocabulary import Vocabulary
+from elmo.weights.plainfiles import shortened
 
 
 def make_plan(sources: Sequence[Source], options: BuildOptions, given: Vocabulary | None) -> dict[str, Any]:
@@ -35,7 +36,7 @@ def first_difference(recorded: dict[str, Any], plan: dict[str, Any]) -> str | No
         elif isinstance(now, list) and isinstance(before, list):
             for one, other in zip_longest(before, now):
                 if one != other:
-                    return f"{name} had {one!r} where there is {other!r} now"
+                    return f"{name} had {shortened(one)} where there is {shortened(other)} now"
         elif before != now:
-            return f"{name} was {before!r} and is {now!r} now"
+            return f"{name} was {shortened(before)} and is {shortened(now)} now"
     return None

@@ -1,6 +1,5 @@
 """Reading a corpus store. Its arrays stay on disk and are mapped into memory; see `layout` for what they hold."""
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +21,11 @@ from elmo.pretrain.corpus.layout import (
 from elmo.pretrain.corpus.writing import sha256_of
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
+from elmo.weights.arrayfiles import map_npy
+from elmo.weights.plainfiles import exists, read_json, refusing, shortened
+from elmo.weights.vocabularyfile import read_vocabulary
+
+MOST_MANIFEST_BYTES = 256 << 20  # it names every source
 
 
 class SplitCounts(NamedTuple):
@@ -90,12 +94,20 @@ class CorpusStore:
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The softmax vocabulary."""
-        return Vocabulary.read(self.folder / VOCABULARY)
+        vocabulary = read_vocabulary(self.folder / VOCABULARY)
+        if int(self.type_targets.max()) >= len(vocabulary):
+            raise InputError(
+                f"{self.folder / 'type_targets.npy'}: has word {self.type_targets.max()}, but {VOCABULARY} has "
+                f"{len(vocabulary):,}; build the corpus again"
+            )
+        return vocabulary
 
     @property
     def tokenizer(self) -> Tokenizer:
         """How raw text becomes the kind of tokens that this store holds."""
-        return Tokenizer.from_dict(self.manifest["tokenizer"])
+        path = self.folder / MANIFEST
+        with refusing(path, InputError):
+            return Tokenizer.from_dict(self.manifest.get("tokenizer", {}))
 
     def spelling(self, type_id: int) -> str:
         """The spelling of a type, as far as its row holds it; '' for the separator."""
@@ -105,14 +117,25 @@ class CorpusStore:
     def verify(self) -> None:
         """Compare every file with the hash recorded for it; InputError names the first that differs."""
         hashes = self.manifest.get("hashes")
-        if not isinstance(hashes, dict) or not hashes:
-            raise InputError(f"{self.folder / MANIFEST}: records no hash of any file; build the corpus again")
+        wanted = {VOCABULARY, *(f"{name}.npy" for name in ARRAYS)}
+        if not isinstance(hashes, dict) or hashes.keys() != wanted:
+            raise InputError(f"{self.folder / MANIFEST}: does not record a hash of each file; build the corpus again")
         for name, expected in hashes.items():
             found = sha256_of(self.folder / name)
             if found != expected:
                 raise InputError(
-                    f"{self.folder / name}: sha256 is {found}, but {MANIFEST} says {expected}; the file was changed or "
-                    "damaged: build the corpus again"
+                    f"{self.folder / name}: sha256 is {found}, but {MANIFEST} says {shortened(expected)}; the file was "
+                    "changed or damaged: build the corpus again"
+                )
+
+    def require_known_types(self) -> None:
+        """Refuse tokens that are no types, before any of them is looked up. Reads all tokens."""
+        for split in SPLITS:
+            tokens = self.tokens(split)
+            if len(tokens) and not 0 <= int(tokens.min()) <= int(tokens.max()) < self.types:
+                raise InputError(
+                    f"{self.folder / f'{split}_tokens.npy'}: has tokens that are none of the {self.types:,} types; "
+                    "build the corpus again"
                 )
 
     def _check_shapes(self) -> None:
@@ -131,12 +154,19 @@ class CorpusStore:
                     f"{self.folder / f'{name}.npy'}: holds {found.dtype} {list(found.shape)}, but it should hold "
                     f"{dtype} {list(shape)}; build the corpus again"
                 )
+        path = self.folder / "type_lengths.npy"
+        if not T or int(self.type_lengths.max()) > BYTES_IN_ROW or int(self.type_lengths[0]) != 0:
+            raise InputError(
+                f"{path}: should be 0 for the separator and at most {BYTES_IN_ROW}; build the corpus again"
+            )
+        if int(self.type_targets.min()) < 0:
+            raise InputError(f"{self.folder / 'type_targets.npy'}: has a number below 0; build the corpus again")
         for split in SPLITS:
             for name, within in (("sentences", len(self.tokens(split))), ("documents", len(self.sentences(split)) - 1)):
                 bounds = getattr(self, f"{split}_{name}")
-                if not len(bounds) or bounds[0] != 0 or bounds[-1] != within:
+                if not len(bounds) or bounds[0] != 0 or bounds[-1] != within or (bounds[1:] <= bounds[:-1]).any():
                     raise InputError(
-                        f"{self.folder / f'{split}_{name}.npy'}: should go from 0 to {within}; build the corpus again"
+                        f"{self.folder / f'{split}_{name}.npy'}: should rise from 0 to {within}; build the corpus again"
                     )
 
 
@@ -145,27 +175,22 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     if folder.is_file():
         raise InputError(f"{folder}: is a file and no corpus; make one with `elmo corpus build {folder} -o DIRECTORY`")
+    if not exists(path):
+        raise InputError(f"{folder}: no {MANIFEST} there, so it is no corpus; make one with `elmo corpus build`")
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(
-            f"{folder}: no {MANIFEST} there, so it is no corpus; make one with `elmo corpus build`"
-        ) from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read ({error}); build the corpus again") from error
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        found = manifest.get("format") if isinstance(manifest, dict) else manifest
-        raise InputError(f"{path}: format is {found!r}, but this version reads {FORMAT}; build the corpus again")
+        manifest = read_json(path, most_bytes=MOST_MANIFEST_BYTES, refusal=InputError)
+    except InputError as error:
+        raise InputError(f"{error}; build the corpus again") from None
+    if manifest.get("format") != FORMAT:
+        found = shortened(manifest.get("format"))
+        raise InputError(f"{path}: format is {found}, but this version reads {FORMAT}; build the corpus again")
     return manifest
 
 
 def _map_array(path: Path) -> npt.NDArray[Any]:
+    if not exists(path):
+        raise InputError(f"{path}: is missing; build the corpus again")
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except FileNotFoundError:
-        raise InputError(f"{path}: is missing; build the corpus again") from None
-    except (OSError, EOFError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read ({error}); build the corpus again") from error
-    if not isinstance(array, np.ndarray):
-        raise InputError(f"{path}: is no array; build the corpus again")
-    return array
+        return map_npy(path)
+    except InputError as error:
+        raise InputError(f"{error}; build the corpus again") from None

@@ -10,8 +10,10 @@ from typing import Any
 
 from elmo.errors import ConfigError, ResumeError
 from elmo.pretrain.corpus.plan import first_difference
+from elmo.pretrain.corpus.store import MOST_MANIFEST_BYTES
 from elmo.text.locking import locked
 from elmo.text.writing import errors_naming, write_file
+from elmo.weights.plainfiles import exists, read_json
 
 logger = logging.getLogger(__name__)
 
@@ -101,12 +103,9 @@ def _of_blocks(plan: dict[str, Any]) -> dict[str, Any]:
 
 def _is_of(path: Path, plan: dict[str, Any]) -> bool:
     """Whether work was begun; it must have been with this plan."""
-    try:
-        recorded = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not exists(path):
         return False
-    except ValueError:
-        recorded = {}
+    recorded = read_json(path, most_bytes=MOST_MANIFEST_BYTES, refusal=ResumeError)
     difference = first_difference(_of_blocks(recorded), _of_blocks(plan))
     if difference is not None:
         raise ResumeError(

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 from elmo.errors import InputError
 from elmo.tasks.examples import Text
 from elmo.text.files import read_lines
+from elmo.weights.xmlfiles import read_elements
 
 DATA_SUFFIX, KEY_SUFFIX = ".data.xml", ".gold.key.txt"
 
@@ -69,16 +70,8 @@ def read_keys(path: str | Path) -> dict[str, tuple[str, ...]]:
 
 
 def _read_xml(path: Path, *, first: int) -> Iterator[tuple[Text, list[Instance]]]:
-    try:
-        with open(path, "rb") as file:
-            for _, element in ElementTree.iterparse(file):
-                if element.tag == "sentence":
-                    yield _read_sentence(element, path, first)
-                    element.clear()
-    except ElementTree.ParseError as error:
-        raise InputError(f"{path}: line {error.position[0]} is not XML ({error})") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    for element in read_elements(path, "sentence", refusal=InputError):
+        yield _read_sentence(element, path, first)
 
 
 def _read_sentence(element: ElementTree.Element, path: Path, sentence: int) -> tuple[Text, list[Instance]]:

@@ -1,0 +1,1 @@
+"""Files made to harm, by the thousand."""
