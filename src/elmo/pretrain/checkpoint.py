@@ -20,7 +20,7 @@ from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.guard import GuardConfig
 from elmo.pretrain.progress import Progress
 from elmo.text.writing import errors_naming
-from elmo.weights.atomic import recover
+from elmo.weights.atomic import PREVIOUS, clean_up, recover
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.native import WEIGHTS, write_native
 from elmo.weights.tensorfile import read_tensors, write_tensors
@@ -31,8 +31,6 @@ FORMAT = 1
 FOLDER = "checkpoints"
 TRAINING_JSON, TRAINING_TENSORS = "training.json", "training.safetensors"
 NAME = re.compile(r"step-\d{8,}(-left-\d+)?")  # "left": the best of what a roll-back has left behind
-TEMPORARY = re.compile(r"\.step-\d{8,}\.tmp-[0-9a-f]+")
-PREVIOUS = re.compile(r"\.(step-\d{8,})\.previous")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,9 +165,7 @@ def remove_old(run: Path, *, keep: int, guard: GuardConfig) -> None:
     checkpoints = list_checkpoints(run)
     kept = (best_checkpoint(checkpoints), newest_calm(checkpoints, guard))
     # First what was set aside for a replacement: it would come back when the checkpoint in its place is gone.
-    for entry in (run / FOLDER).iterdir():
-        if TEMPORARY.fullmatch(entry.name) or PREVIOUS.fullmatch(entry.name):
-            shutil.rmtree(entry, ignore_errors=True)
+    clean_up(run / FOLDER)
     for checkpoint in checkpoints[:-keep]:
         if not any(checkpoint is one for one in kept):
             shutil.rmtree(checkpoint.path, ignore_errors=True)

@@ -36,6 +36,7 @@ from elmo.pretrain.progress import Evaluation, Progress, continued_config, corpu
 from elmo.pretrain.reports import Reports
 from elmo.pretrain.stopping import Reason, StopRequest
 from elmo.pretrain.trainer import Trainer, new_model
+from elmo.weights.atomic import clean_up
 from elmo.weights.native import write_native
 
 logger = logging.getLogger(__name__)
@@ -89,6 +90,9 @@ def pretrain(
         saved = world.say(_find_saved(run, resume=resume) if world.is_first else None)
         if saved is not None and saved.corpus != corpus_identity(opened.manifest):
             raise ResumeError(f"{run}: was trained on another corpus than {opened.folder}; use that one, or a new run")
+        if world.is_first:
+            clean_up(run)
+            clean_up(run / FOLDER)
         asked = config or TrainConfig()
         config = asked if saved is None else continued_config(saved.config, config)
         vocabulary = len(opened.vocabulary)
