@@ -7,7 +7,6 @@ the corpus was, sizes of the files) and `training.safetensors` (optimizer and re
 import json
 import logging
 import re
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from elmo.errors import ElmoError, ResumeError
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.guard import GuardConfig
 from elmo.pretrain.progress import Progress
+from elmo.text.temporaries import remove_directory
 from elmo.text.writing import errors_naming
 from elmo.weights.atomic import PREVIOUS, clean_up, recover
 from elmo.weights.loaded import LoadedModel
@@ -151,7 +151,7 @@ def last_good(run: Path, guard: GuardConfig) -> Checkpoint | None:
         if checkpoint is best:
             checkpoint.path.rename(f"{checkpoint.path}-left-{checkpoint.progress.rollbacks}")
         else:
-            shutil.rmtree(checkpoint.path, ignore_errors=True)
+            remove_directory(checkpoint.path)
     return good
 
 
@@ -168,4 +168,4 @@ def remove_old(run: Path, *, keep: int, guard: GuardConfig) -> None:
     clean_up(run / FOLDER)
     for checkpoint in checkpoints[:-keep]:
         if not any(checkpoint is one for one in kept):
-            shutil.rmtree(checkpoint.path, ignore_errors=True)
+            remove_directory(checkpoint.path)

@@ -72,6 +72,14 @@ def remove_abandoned(folder: Path) -> None:
                 os.close(descriptor)
 
 
+def remove_directory(path: Path) -> None:
+    """Remove a directory so that it is there or not: half removed it has a temporary's name."""
+    gone = _name(path)
+    with contextlib.suppress(OSError):
+        os.rename(path, gone)
+        shutil.rmtree(gone, ignore_errors=True)
+
+
 @contextmanager
 def _held(temporary: Path) -> Iterator[bool]:
     """Hold the lock of a new temporary; whether it is still there then: it was not locked when it was made."""
