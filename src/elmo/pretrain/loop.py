@@ -328,7 +328,7 @@ class _Loop:
         status: Status = "finished" if self.progress.step >= self.plan.steps else "no longer improving"
         model, perplexity = self.run / MODEL, None
         if self.world.is_first:
-            remove_old(self.run, keep=self.config.keep, guard=self.config.guard)  # if that was killed after the last one
+            remove_old(self.run, keep=self.config.keep, guard=self.config.guard)  # if that was killed before
             checkpoints = list_checkpoints(self.run)
             best = best_checkpoint(checkpoints) or checkpoints[-1]
             measured: dict[str, Perplexity] = {}
