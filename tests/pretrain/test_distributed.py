@@ -2,13 +2,13 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import torch
+import torch.distributed
 
 from elmo.errors import ConfigError
 from elmo.ops.device import choose_device
@@ -29,12 +29,12 @@ OPTIONS = {
 
 def run_processes(world, store, run, **options):
     """Start the training as torchrun does: one process each, told by the environment who it is."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    # The store is ours, as it is torchrun's: a port that was only found free could be taken by then.
+    meeting_point = torch.distributed.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
     script = Path(__file__).with_name("training_process.py")
     common = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src"), "WORLD_SIZE": str(world)}
-    common |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1"}
+    common |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(meeting_point.port), "OMP_NUM_THREADS": "1"}
+    common |= {"TORCHELASTIC_USE_AGENT_STORE": "True"}
     processes = [
         subprocess.Popen(
             [sys.executable, script, store, run, json.dumps({**OPTIONS, **options})],
@@ -47,6 +47,7 @@ def run_processes(world, store, run, **options):
     ]
     answers = [process.communicate(timeout=280) for process in processes]
     assert [process.returncode for process in processes] == [0] * world, answers
+    # And no thread of the group: one that runs on while the interpreter ends can abort the process.
     assert [out for out, _ in answers] == ["finished\n"] * world
 
 

@@ -9,12 +9,13 @@ from elmo.errors import ConfigError
 from elmo.pretrain.adaptive import AdaptiveConfig
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.corpus.store import CorpusStore
+from elmo.pretrain.extension import extend_softmax, extended_vocabulary
 from elmo.pretrain.finetune import finetune, new_softmax, train_softmax
 from elmo.pretrain.loop import pretrain
 from elmo.pretrain.optimizers import AdamConfig
 from elmo.pretrain.perplexity import store_perplexity
 from elmo.text.tokenizer import Tokenizer
-from elmo.text.vocabulary import Vocabulary
+from elmo.text.vocabulary import UNKNOWN_ID, Vocabulary
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.softmaxfile import add_softmax
 from elmo.weights.tensors import content_sha256
@@ -73,6 +74,56 @@ def test_a_model_with_the_same_vocabulary_goes_on_at_once(general, toy_store, tm
     assert content_sha256(model.bilm.state_dict()) == weights
     assert torch.equal(model.softmax.weight, softmax)
     assert all(p.requires_grad for p in model.bilm.parameters())
+
+
+def test_a_model_with_a_softmax_keeps_its_words_and_learns_those_of_the_domain(general, domain, tmp_path):
+    model, store = read_model(general), CorpusStore.open(domain)
+    result = tune(model, domain, tmp_path / "run")
+    assert not (tmp_path / "run" / "softmax").exists()
+    tuned = read_model(result.model)
+    known = len(model.vocabulary)
+    assert tuned.vocabulary.words[:known] == model.vocabulary.words
+    assert "gene" in tuned.vocabulary.words[known:]
+    assert (result.vocabulary, result.new_words) == (len(tuned.vocabulary), len(tuned.vocabulary) - known)
+    assert result.before.unknown == result.after.unknown == 0
+    assert result.after == store_perplexity(tuned, store, state="carry", device="cpu")
+    assert f"| after | {result.after.forward:.2f}" in tuned.card
+    assert f"{result.new_words} of them new words" in tuned.card
+
+
+def test_new_words_share_what_the_model_gave_to_unknown_ones(general, domain):
+    model, store = read_model(general), CorpusStore.open(domain)
+    over_both = store.with_vocabulary(extended_vocabulary(model, store))
+    started = extend_softmax(model, over_both)
+    hidden = torch.randn(3, model.config.lstm.output_dim, generator=torch.Generator().manual_seed(1))
+    old, new = ((hidden @ m.softmax.weight.T + m.softmax.bias).softmax(-1) for m in (model, started))
+    known = [n for n in range(len(model.vocabulary)) if n != UNKNOWN_ID]
+    assert torch.allclose(new[:, known], old[:, known], rtol=1e-4)
+    shared = new[:, UNKNOWN_ID] + new[:, len(old[0]) :].sum(-1)
+    assert torch.allclose(shared, old[:, UNKNOWN_ID], rtol=1e-4)
+    words = started.vocabulary
+    assert torch.allclose(new[:, words.id_of("gene")], 5 * new[:, words.id_of("p3")], rtol=1e-4)  # by their frequency
+
+
+def test_a_training_that_gains_nothing_leaves_the_model_as_it_was_and_says_so(general, domain, tmp_path, caplog):
+    model = read_model(general)
+    harmful = TUNE.replace(steps=2, optimizer=AdamConfig(rate=5.0), evaluate_every=2)
+    result = tune(model, domain, tmp_path / "run", config=harmful)
+    assert result.done
+    assert not result.gained
+    tuned = read_model(result.model)
+    assert tuned.sha256 == model.sha256
+    assert "gene" in tuned.vocabulary
+    assert "not predicted better" in caplog.text
+    assert "not predicted better" in tuned.card
+
+
+def test_a_vocabulary_that_lacks_much_of_the_text_is_warned_of(general, make_store, tmp_path, caplog):
+    sentences = [["the", "gene", f"p{n % 5}", "binds", "two", "proteins", "."] for n in range(60)]
+    store = make_store(tmp_path / "store", sentences, sentences[:10], vocabulary=6)
+    bare = dataclasses.replace(read_model(general), softmax=None, vocabulary=None)
+    tune(bare, store, tmp_path / "run", config=TUNE.replace(steps=1), softmax_config=SOFTMAX.replace(steps=1))
+    assert "57.1 % of the held-out words are outside the vocabulary of 6" in caplog.text
 
 
 def test_words_that_both_vocabularies_have_keep_their_vectors(general):

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import sys
+from pathlib import Path
 
 import torch
 
@@ -27,6 +28,14 @@ def main() -> None:
     Trainer.step = watched
     result = pretrain(store, TrainConfig.from_dict(options), run, resume=resume, device="cpu", tensorboard=False)
     print(result.status)
+    for name in group_threads():
+        print("still running:", name)
+
+
+def group_threads() -> list[str]:
+    """The threads of a process group; Linux alone names them."""
+    names = (task.joinpath("comm").read_text().strip() for task in Path("/proc/self/task").glob("*"))
+    return sorted(name for name in names if "gloo" in name)
 
 
 if __name__ == "__main__":

@@ -91,8 +91,22 @@ def test_a_run_goes_on_only_as_it_was_begun(model: LoadedModel, tmp_path: Path) 
     with pytest.raises(ResumeError, match="other options"):
         train(tmp_path / "run", model, small_recipe(SAMPLE, train__epochs=2, train__rate=0.5), resume=True)
     assert train(tmp_path / "run", model, recipe, resume=True).done
-    with pytest.raises(ResumeError, match="is finished"):
-        train(tmp_path / "run", model, recipe, resume=True)
+    with pytest.raises(ResumeError, match="is finished, and was begun with other options"):
+        train(tmp_path / "run", model, small_recipe(SAMPLE, train__epochs=3), resume=True)
+
+
+def test_resuming_a_finished_run_gives_its_result_and_clears_what_is_left(model: LoadedModel, tmp_path: Path) -> None:
+    recipe = small_recipe(SAMPLE, train__epochs=2, train__checkpoint_minutes=0.0)
+    first = train(tmp_path / "run", model, recipe)
+    files = sorted(tmp_path.rglob("*"))
+    # Killed after the model was written, in the middle of removing the checkpoint.
+    for left in ("checkpoint", ".checkpoint.previous", ".checkpoint.tmp-0123456789ab"):
+        (tmp_path / "run" / left).mkdir()
+        (tmp_path / "run" / left / "tensors.safetensors").touch()
+    second = train(tmp_path / "run", model, recipe, resume=True)
+    assert (second.status, second.scores, second.epochs) == (first.status, first.scores, first.epochs)
+    assert second.trained is not None
+    assert sorted(tmp_path.rglob("*")) == files
 
 
 def test_a_run_ends_when_dev_no_longer_gains_and_keeps_the_best(

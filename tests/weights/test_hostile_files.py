@@ -47,13 +47,13 @@ def _peak() -> int:
 @contextlib.contextmanager
 def refused(message: str, *, naming: Path | None = None) -> Iterator[None]:
     """The block is refused with one line, within bounds of time and memory."""
-    start, peak = time.monotonic(), _peak()
+    start, peak = time.process_time(), _peak()
     with pytest.raises(WeightsError, match=message) as caught:
         yield
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 1000
     assert naming is None or str(naming) in str(caught.value)
-    assert time.monotonic() - start < MOST_SECONDS
+    assert time.process_time() - start < MOST_SECONDS  # of the processor: others may be busy
     assert _peak() - peak < MOST_BYTES
 
 

@@ -7,7 +7,6 @@ the corpus was, sizes of the files) and `training.safetensors` (optimizer and re
 import json
 import logging
 import re
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +18,9 @@ from elmo.model.fields import read_fields
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.guard import GuardConfig
 from elmo.pretrain.progress import Progress
+from elmo.text.temporaries import remove_directory
 from elmo.text.writing import errors_naming
-from elmo.weights.atomic import recover
+from elmo.weights.atomic import PREVIOUS, clean_up, recover
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.native import WEIGHTS, write_native
 from elmo.weights.plainfiles import read_json, refusing, require_file, shortened
@@ -33,8 +33,6 @@ FOLDER = "checkpoints"
 TRAINING_JSON, TRAINING_TENSORS = "training.json", "training.safetensors"
 NAME = re.compile(r"step-\d{8,}(-left-\d+)?")  # "left": the best of what a roll-back has left behind
 MOST_JSON_BYTES = 64 << 20  # some hundred bytes for each evaluation of a run
-TEMPORARY = re.compile(r"\.step-\d{8,}\.tmp-[0-9a-f]+")
-PREVIOUS = re.compile(r"\.(step-\d{8,})\.previous")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +159,7 @@ def last_good(run: Path, guard: GuardConfig) -> Checkpoint | None:
         if checkpoint is best:
             checkpoint.path.rename(f"{checkpoint.path}-left-{checkpoint.progress.rollbacks}")
         else:
-            shutil.rmtree(checkpoint.path, ignore_errors=True)
+            remove_directory(checkpoint.path)
     return good
 
 
@@ -175,9 +173,7 @@ def remove_old(run: Path, *, keep: int, guard: GuardConfig) -> None:
     checkpoints = list_checkpoints(run)
     kept = (best_checkpoint(checkpoints), newest_calm(checkpoints, guard))
     # First what was set aside for a replacement: it would come back when the checkpoint in its place is gone.
-    for entry in (run / FOLDER).iterdir():
-        if TEMPORARY.fullmatch(entry.name) or PREVIOUS.fullmatch(entry.name):
-            shutil.rmtree(entry, ignore_errors=True)
+    clean_up(run / FOLDER)
     for checkpoint in checkpoints[:-keep]:
         if not any(checkpoint is one for one in kept):
-            shutil.rmtree(checkpoint.path, ignore_errors=True)
+            remove_directory(checkpoint.path)

@@ -6,6 +6,7 @@ first one keeps all files.
 """
 
 import contextlib
+import importlib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -63,6 +64,11 @@ class World:
         return values[0]
 
 
+def is_first_process() -> bool:
+    """Whether this process keeps the files of a run and speaks for it, also outside of a world."""
+    return int(os.environ.get("RANK", "0")) == 0
+
+
 @contextlib.contextmanager
 def join_world(device: str | None = None) -> Iterator[tuple[World, torch.device]]:
     """The world that torchrun started, or a world of one, and this process's device; leaves it at the end."""
@@ -80,8 +86,13 @@ def join_world(device: str | None = None) -> Iterator[tuple[World, torch.device]
             )
         chosen = torch.device("cuda", local)
         torch.cuda.set_device(chosen)
+    # Imported later (torch._dynamo does it, in the first step), this module would take the group into the defaults of
+    # its functions for good: destroyed by name only, the group's threads would run on, and one that frees a tensor
+    # while the interpreter ends aborts the process ("terminate called without an active exception").
+    importlib.import_module("torch.distributed.nn.functional")
     dist.init_process_group("nccl" if chosen.type == "cuda" else "gloo")
     try:
         yield World(rank=dist.get_rank(), size=size), chosen
+        dist.barrier()  # nobody leaves while another still waits for what was said; after an error everybody does
     finally:
         dist.destroy_process_group()

@@ -1,14 +1,16 @@
 """`finetune`: go on training a model on text of a domain, and know what that brought.
 
-A model without a softmax over the domain's vocabulary (one from HDF5 has none) first gets one while its biLM stays as
-it is; then all of it is trained, until held-out text no longer gains. Both stages are runs as `pretrain` makes them.
+A model that has a softmax keeps it, with the domain's new words added (`extension`). One without (any from HDF5) first
+gets one over the domain's vocabulary, while its biLM stays as it is. Then all of it is trained, until held-out text no
+longer gains. Both stages are runs as `pretrain` makes them. Before and after are measured over one vocabulary, and a
+training that gained nothing leaves the model as it was.
 """
 
 import copy
 import logging
 import os
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import torch
@@ -19,12 +21,15 @@ from elmo.model.wordtable import WordTableConfig
 from elmo.pretrain.adaptive import AdaptiveConfig
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.corpus.store import CorpusStore
+from elmo.pretrain.distributed import is_first_process
+from elmo.pretrain.extension import extend_softmax, extended_vocabulary
 from elmo.pretrain.head import SoftmaxHead
 from elmo.pretrain.languagemodel import LanguageModel, softmax_head
 from elmo.pretrain.loop import Result, Status, pretrain
 from elmo.pretrain.perplexity import Perplexity, store_perplexity
 from elmo.pretrain.randomness import generator_for
 from elmo.text.vocabulary import Vocabulary
+from elmo.weights.atomic import clean_up
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.loaded import LoadedModel, Softmax
 from elmo.weights.native import is_native
@@ -35,6 +40,7 @@ logger = logging.getLogger(__name__)
 SOFTMAX_RUN, TRAINING_RUN, MODEL, HDF5 = "softmax", "training", "model", "hdf5"
 SOFTMAX_FILE = "softmax.safetensors"
 FEW_TOKENS = 10_000_000
+MANY_OUTSIDE = 0.1  # of the held-out words; a perplexity that counts so many as one class says little
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +53,13 @@ class FinetuneResult:
     after: Perplexity | None = None
     model: Path | None = None  # native
     hdf5: Path | None = None  # bilm-tf's format
+    vocabulary: int | None = None  # entries over which both were measured
+    new_words: int = 0  # of these, added to the model's own
+
+    @property
+    def gained(self) -> bool:
+        """Whether held-out text is predicted better than before; if not, the model is the one that was given."""
+        return self.before is not None and self.after is not None and self.after.average < self.before.average
 
     @property
     def done(self) -> bool:
@@ -85,13 +98,15 @@ def train_softmax(
     config = (config or TrainConfig.recipe("softmax")).replace(model=model.config)
     if isinstance(config.loss, AdaptiveConfig):
         raise ConfigError("loss.kind is 'adaptive', but a softmax file holds a plain one: 'sampled' or 'full'")
+    if is_first_process():
+        clean_up(out)
     stages = _Stages(
         model=model,
         store=opened,
         out=out,
         resume=resume,
         device=device,
-        deadline=None if time_limit is None else time.monotonic() + time_limit,
+        time_limit=time_limit,
         progress_bar=progress_bar,
         tensorboard=tensorboard,
     )
@@ -101,7 +116,7 @@ def train_softmax(
     made, perplexity = prepared
     if perplexity is None and len(opened.heldout_tokens):
         perplexity = store_perplexity(made, opened, state="carry", device=device)
-    if int(os.environ.get("RANK", "0")) == 0:
+    if is_first_process():
         write_softmax(made, out / SOFTMAX_FILE, bilms=[model.sha256])
     return SoftmaxResult(status="finished", run=out, perplexity=perplexity, file=out / SOFTMAX_FILE)
 
@@ -134,35 +149,67 @@ def finetune(
     softmax_config = (softmax_config or TrainConfig.recipe("softmax")).replace(model=model.config)
     if isinstance(config.loss, AdaptiveConfig) or isinstance(softmax_config.loss, AdaptiveConfig):
         raise ConfigError("loss.kind is 'adaptive', but fine-tuning wants a softmax that stays: 'sampled' or 'full'")
+    has_softmax = model.softmax is not None and model.vocabulary is not None
+    if has_softmax:
+        opened = opened.with_vocabulary(extended_vocabulary(model, opened))
+    if is_first_process():
+        clean_up(out)
     stages = _Stages(
         model=model,
         store=opened,
         out=out,
         resume=resume,
         device=device,
-        deadline=None if time_limit is None else time.monotonic() + time_limit,
+        time_limit=time_limit,
         progress_bar=progress_bar,
         tensorboard=tensorboard,
     )
-    prepared = stages.prepare_softmax(softmax_config)
+    prepared = (extend_softmax(model, opened), None) if has_softmax else stages.prepare_softmax(softmax_config)
     if isinstance(prepared, Result):
         return FinetuneResult(status=prepared.status, run=out)
     started, measured = prepared
     before = measured or store_perplexity(started, opened, state="carry", device=device)
-    logger.info("held-out perplexity before: %.2f", before.average)
+    if is_first_process():
+        _tell_start(before, vocabulary=len(opened.vocabulary), out=out)
     result = stages.train(started, config)
-    if result.model is None or result.perplexity is None:
-        return FinetuneResult(status=result.status, run=out, before=before)
-    logger.info("held-out perplexity after: %.2f", result.perplexity.average)
-    if int(os.environ.get("RANK", "0")) == 0:
-        trained = read_model(result.model)
-        if opened.tokenizer.rule == "whitespace":
-            trained = replace(trained, tokenizer=model.tokenizer)  # text that came as tokens has no rule of its own
-        write_model(trained, out / MODEL, card=_card(trained, before, result.perplexity), overwrite=True)
-        write_model(trained, out / HDF5, format="bilm-tf", overwrite=True)
-    return FinetuneResult(
-        status=result.status, run=out, before=before, after=result.perplexity, model=out / MODEL, hdf5=out / HDF5
+    made = FinetuneResult(
+        status=result.status,
+        run=out,
+        before=before,
+        vocabulary=len(opened.vocabulary),
+        new_words=len(opened.vocabulary) - len(model.vocabulary) if has_softmax and model.vocabulary else 0,
     )
+    if result.model is None or result.perplexity is None:
+        return made
+    after = result.perplexity
+    made = replace(made, after=after, model=out / MODEL, hdf5=out / HDF5)
+    if is_first_process():
+        logger.info("held-out perplexity after: %.2f", after.average)
+        delivered = read_model(result.model)
+        if not made.gained:
+            logger.warning(
+                "held-out text is not predicted better than before (%.2f, before %.2f): the model is left as it was",
+                after.average,
+                before.average,
+            )
+            delivered = replace(started, card=delivered.card)
+        if opened.tokenizer.rule == "whitespace":
+            delivered = replace(delivered, tokenizer=model.tokenizer)  # text that came as tokens has no rule of its own
+        write_model(delivered, out / MODEL, card=finetuning_card(delivered, made), overwrite=True)
+        write_model(delivered, out / HDF5, format="bilm-tf", overwrite=True)
+    return made
+
+
+def _tell_start(before: Perplexity, *, vocabulary: int, out: Path) -> None:
+    logger.info("held-out perplexity before: %.2f", before.average)
+    if before.unknown_rate > MANY_OUTSIDE:
+        logger.warning(
+            "%s: %.1f %% of the held-out words are outside the vocabulary of %s and count as one class, which makes "
+            "perplexities small; compare them with each other alone, and use more text or a model with a softmax",
+            out,
+            100 * before.unknown_rate,
+            f"{vocabulary:,}",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,9 +219,10 @@ class _Stages:
     out: Path
     resume: bool
     device: str | None
-    deadline: float | None
+    time_limit: float | None  # for all stages together
     progress_bar: bool | None
     tensorboard: bool | None
+    began: float = field(default_factory=time.monotonic)
 
     def prepare_softmax(self, config: TrainConfig) -> tuple[LoadedModel, Perplexity | None] | Result:
         """The model with a softmax over the store's vocabulary, or the result of a stage that was stopped.
@@ -212,7 +260,7 @@ class _Stages:
             self.out / name,
             resume=self.resume,
             device=self.device,
-            time_limit=None if self.deadline is None else max(0.0, self.deadline - time.monotonic()),
+            time_limit=None if self.time_limit is None else max(0.0, self.began + self.time_limit - time.monotonic()),
             model=made,
             progress_bar=self.progress_bar,
             tensorboard=self.tensorboard,
@@ -236,18 +284,24 @@ def new_softmax(model: LoadedModel, vocabulary: Vocabulary, *, seed: int) -> Sof
     return head
 
 
-def _card(trained: LoadedModel, before: Perplexity, after: Perplexity | None) -> str:
-    rows = {"before fine-tuning": before, "after": after}
+def finetuning_card(delivered: LoadedModel, result: FinetuneResult) -> str:
+    """The model's card, and what the fine-tuning has brought."""
+    rows = {"before fine-tuning": result.before, "after": result.after}
     table = "\n".join(
-        f"| {name} | {p.forward:.2f} | {'' if p.backward is None else f'{p.backward:.2f}'} | {p.average:.2f} |"
+        f"| {name} | {p.forward:.2f} | {'' if p.backward is None else f'{p.backward:.2f}'} | {p.average:.2f} "
+        f"| {p.unknown_rate:.2%} |"
         for name, p in rows.items()
         if p is not None
     )
+    added = f", {result.new_words:,} of them new words of the domain" if result.new_words else ""
+    verdict = "" if result.gained else "\nHeld-out text is not predicted better: these are the weights from before.\n"
     measured = f"""
 ## Fine-tuning: perplexity on held-out text of the domain
 
-| | forward | backward | average |
-|---|---|---|---|
+Over a vocabulary of {result.vocabulary:,}{added}. Words outside of it count as one class.
+
+| | forward | backward | average | out of vocabulary |
+|---|---|---|---|---|
 {table}
-"""
-    return (trained.card or "# ELMo model\n") + measured
+{verdict}"""
+    return (delivered.card or "# ELMo model\n") + measured

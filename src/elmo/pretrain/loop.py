@@ -36,6 +36,7 @@ from elmo.pretrain.progress import Evaluation, Progress, continued_config, corpu
 from elmo.pretrain.reports import Reports
 from elmo.pretrain.stopping import Reason, StopRequest
 from elmo.pretrain.trainer import Trainer, new_model
+from elmo.weights.atomic import clean_up
 from elmo.weights.native import write_native
 from elmo.weights.plainfiles import refusing
 
@@ -90,6 +91,9 @@ def pretrain(
         saved = world.say(_find_saved(run, resume=resume) if world.is_first else None)
         if saved is not None and saved.corpus != corpus_identity(opened.manifest):
             raise ResumeError(f"{run}: was trained on another corpus than {opened.folder}; use that one, or a new run")
+        if world.is_first:
+            clean_up(run)
+            clean_up(run / FOLDER)
         asked = config or TrainConfig()
         with refusing(run, ResumeError):
             config = asked if saved is None else continued_config(saved.config, config)
@@ -327,6 +331,7 @@ class _Loop:
         status: Status = "finished" if self.progress.step >= self.plan.steps else "no longer improving"
         model, perplexity = self.run / MODEL, None
         if self.world.is_first:
+            remove_old(self.run, keep=self.config.keep, guard=self.config.guard)  # if that was killed before
             checkpoints = list_checkpoints(self.run)
             best = best_checkpoint(checkpoints) or checkpoints[-1]
             measured: dict[str, Perplexity] = {}

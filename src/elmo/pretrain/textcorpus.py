@@ -46,7 +46,5 @@ def corpus_of_sentences(model: LoadedModel, sentences: Iterable[Sequence[str]]) 
 def type_table_for(model: LoadedModel, store: CorpusStore) -> TypeTable:
     """A store's type table with the model's own vocabulary as targets, whatever the store's is."""
     assert model.vocabulary is not None
-    targets = store.type_targets
-    if store.vocabulary.words != model.vocabulary.words:
-        targets = model.vocabulary.ids_of(store.spelling(n) for n in range(store.types)).astype(np.int32)
+    targets = store.with_vocabulary(model.vocabulary).type_targets
     return make_type_table(store.type_bytes, store.type_lengths, targets, model.config)

@@ -192,7 +192,7 @@ def build_model(
 def is_trained_task(path: Path) -> bool:
     """Whether a directory is a task model in this format, of any version."""
     try:
-        return _read_task(path).get("format") == FORMAT
+        return read_task(path).get("format") == FORMAT
     except WeightsError:
         return False
 
@@ -206,11 +206,11 @@ def find_trained_task(path: Path) -> Path:
 
 
 def load_trained_task(
-    path: str | Path, *, bilm: str | Path | None = None, device: str | torch.device | None = None
+    path: str | Path, *, bilm: LoadedModel | str | Path | None = None, device: str | torch.device | None = None
 ) -> TrainedTask:
-    """Read a task model. `bilm` says where its biLM is, if not where it was in training."""
+    """Read a task model. `bilm` is its biLM, or says where that is, if not where it was in training."""
     folder = find_trained_task(Path(path))
-    values = _read_task(folder)
+    values = read_task(folder)
     if values.get("format") != FORMAT or values.get("format_version") != FORMAT_VERSION:
         raise WeightsError(
             f"{folder / TASK}: has format {values.get('format')!r} version {values.get('format_version')!r}, but "
@@ -238,8 +238,15 @@ def load_trained_task(
     return TrainedTask(name=saved.task, recipe=recipe, labels=labels, model=model, bilm=reference)
 
 
-def _find_bilm(reference: BiLMReference, given: str | Path | None, *, folder: Path) -> LoadedModel:
-    source = str(given or reference.source)
+def read_task(folder: Path) -> dict[str, Any]:
+    """What task.json says: all that a model of this format holds besides its numbers."""
+    return read_json(folder / TASK)
+
+
+def _find_bilm(reference: BiLMReference, given: LoadedModel | str | Path | None, *, folder: Path) -> LoadedModel:
+    if isinstance(given, LoadedModel) and given.sha256 == reference.sha256:
+        return given
+    source = str((given.source if isinstance(given, LoadedModel) else given) or reference.source)
     needed = f"{folder}: needs the biLM with the hash {reference.sha256[:16]}..., in training {reference.source}"
     try:
         loaded = read_model(source)
@@ -252,10 +259,6 @@ def _find_bilm(reference: BiLMReference, given: str | Path | None, *, folder: Pa
             f"{needed}; {source} has the hash {loaded.sha256[:16]}... Say with --model where the right one is"
         )
     return loaded
-
-
-def _read_task(folder: Path) -> dict[str, Any]:
-    return read_json(folder / TASK)
 
 
 def clone_state(model: TaskModel) -> dict[str, Tensor]:

@@ -35,10 +35,19 @@ from elmo.tasks.examples import Example
 from elmo.tasks.layercache import LayerStore
 from elmo.tasks.recipes import Recipe
 from elmo.tasks.task import check_labels
-from elmo.tasks.trained import MODEL, BiLMReference, TrainedTask, build_model, clone_state
+from elmo.tasks.trained import (
+    MODEL,
+    BiLMReference,
+    TrainedTask,
+    build_model,
+    clone_state,
+    load_trained_task,
+    read_task,
+)
 from elmo.tasks.training import TrainConfig, rate_at
 from elmo.tasks.vocabulary import WordTable
 from elmo.tasks.wordvectors import WordVectors
+from elmo.weights.atomic import clean_up
 from elmo.weights.formats import portable_name
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.plainfiles import one_line, refusing
@@ -46,6 +55,7 @@ from elmo.weights.plainfiles import one_line, refusing
 logger = logging.getLogger(__name__)
 
 SHOW_LOSS_EVERY = 20  # steps; reading it makes the host wait for the device
+OTHER_RUN = "was begun with other options, data or models; go on with those, or begin anew"
 Status = Literal["finished", "no longer improving", "interrupted", "time limit"]
 
 
@@ -96,16 +106,29 @@ def train_task(
         raise ConfigError(
             f"elmo.where is {recipe.embedding.elmo.where!r}, but no biLM is given; name one, or set it to 'none'"
         )
-    saved = _find_saved(run, resume=resume)
-    run.mkdir(parents=True, exist_ok=True)
     chosen = choose_device(device)
+    used = bilm if recipe.embedding.elmo.where != "none" else None
+    reference = None if used is None else BiLMReference(sha256=used.sha256, source=portable_name(used.source))
+    part = [train[n] for n in choose_fraction(len(train), recipe.train.fraction, seed=recipe.train.seed)]
+    examples = recipe.make_task().training_examples(part)
+    identity = _identity(recipe, examples, dev, vectors, reference)
+    if resume and (run / MODEL).exists():  # written last, and whole: what is missing is the cleaning-up
+        finished = _finished(run, identity, bilm=used, device=chosen)
+        clean_up(run)  # first: it brings a checkpoint back that was set aside
+        shutil.rmtree(run / FOLDER, ignore_errors=True)
+        return finished
+    saved = _find_saved(run, resume=resume)
+    if saved is not None and saved.identity != identity:
+        raise ResumeError(f"{run}: {OTHER_RUN}")
+    run.mkdir(parents=True, exist_ok=True)
+    clean_up(run)
     cuda = [chosen] if chosen.type == "cuda" else []
     with torch.random.fork_rng(devices=cuda):
         # Not yet inside of StopRequest: while layers are computed there is nothing to save, and Ctrl-C ends it at once.
-        trainer = _Trainer(name, recipe, train, dev, bilm=bilm, vectors=vectors, device=chosen, store=store)
-        progress = saved or Progress(identity=trainer.identity)
-        if progress.identity != trainer.identity:
-            raise ResumeError(f"{run}: was begun with other options, data or models; go on with those, or begin anew")
+        trainer = _Trainer(
+            name, recipe, examples, dev, bilm=used, reference=reference, vectors=vectors, device=chosen, store=store
+        )
+        progress = saved or Progress(identity=identity)
         if saved is not None:
             with refusing(run / FOLDER, ResumeError):
                 trainer.load(read_checkpoint_tensors(run))
@@ -120,9 +143,27 @@ def _find_saved(run: Path, *, resume: bool) -> Progress | None:
     saved = read_progress(run)
     if not resume and (saved is not None or (run / MODEL).exists()):
         raise ResumeError(f"{run}: holds a run already; resume it, or choose another directory")
-    if resume and saved is None and (run / MODEL).exists():
-        raise ResumeError(f"{run}: is finished; its model is {run / MODEL}")
     return saved
+
+
+def _finished(run: Path, identity: str, *, bilm: LoadedModel | None, device: torch.device) -> TrainResult:
+    """The result of a run that has its model."""
+    facts = read_task(run / MODEL)
+    try:
+        if facts["identity"] != identity:
+            raise ResumeError(f"{run}: is finished, and {OTHER_RUN}")
+        return TrainResult(
+            status=facts["status"],
+            run=run,
+            epochs=int(facts["epochs"]),
+            best_epoch=int(facts["best_epoch"]),
+            scores=facts["dev_scores"],
+            seconds=float(facts["seconds"]),
+            epoch_seconds=facts["epoch_seconds"],
+            trained=load_trained_task(run / MODEL, bilm=bilm, device=device),
+        )
+    except (KeyError, TypeError, ValueError):
+        raise ResumeError(f"{run}: is finished; its model is {run / MODEL}") from None
 
 
 class _Trainer:
@@ -132,23 +173,19 @@ class _Trainer:
         self,
         name: str,
         recipe: Recipe,
-        train: Sequence[Example],
+        examples: Sequence[Example],
         dev: Sequence[Example],
         *,
         bilm: LoadedModel | None,
+        reference: BiLMReference | None,
         vectors: WordVectors | None,
         device: torch.device,
         store: LayerStore | None,
     ) -> None:
         task = recipe.make_task()
         config = recipe.train
-        part = [train[n] for n in choose_fraction(len(train), config.fraction, seed=config.seed)]
-        examples = task.training_examples(part)
         labels = task.find_labels(examples)
         check_labels(task.find_labels(dev), labels, where="dev")
-        used = bilm if recipe.embedding.elmo.where != "none" else None
-        reference = None if used is None else BiLMReference(sha256=used.sha256, source=portable_name(used.source))
-        self.identity = _identity(recipe, examples, dev, vectors, reference)
         table, word_dim = None, 0
         if recipe.embedding.words is not None:
             words = recipe.embedding.words
@@ -157,7 +194,7 @@ class _Trainer:
             table = WordTable.collect((t for e in examples for t in e.texts), vectors, most=words.most)
             word_dim = words.dim if vectors is None else vectors.dim
         torch.manual_seed(seed_for("weights", seed=config.seed))
-        model = build_model(recipe, labels, table=table, word_dim=word_dim, bilm=used)
+        model = build_model(recipe, labels, table=table, word_dim=word_dim, bilm=bilm)
         if vectors is not None and table is not None and model.embedding.words is not None:
             model.embedding.words.fill(table, vectors)
         self.device, self.config, self.task = device, config, task
@@ -311,17 +348,20 @@ class _Loop:
         assert trainer.best is not None
         assert progress.best is not None
         trainer.model.load_state_dict(trainer.best)
+        status: Status = "finished" if progress.epoch >= self.config.epochs else "no longer improving"
         facts = {
+            "identity": progress.identity,
+            "status": status,
             "dev_scores": progress.best["scores"],
             "best_epoch": progress.best_epoch,
             "epochs": progress.epoch,
             "seconds": progress.seconds,
+            "epoch_seconds": [entry["seconds"] for entry in progress.history],
             "mixes": trainer.model.embedding.mix_weights(),
         }
         trained = dataclasses.replace(trainer.trained, facts=facts)
         trained.save(self.run / MODEL)
         shutil.rmtree(self.run / FOLDER, ignore_errors=True)
-        status: Status = "finished" if progress.epoch >= self.config.epochs else "no longer improving"
         return self._result(status, trained)
 
     def _result(self, status: Status, trained: TrainedTask | None = None) -> TrainResult:

@@ -3,13 +3,13 @@
 import contextlib
 import errno
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from elmo.errors import ElmoError, UserError
+from elmo.text.temporaries import temporary_file
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
@@ -18,22 +18,17 @@ _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 def write_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A binary file to write to that takes the place of `path` when the block ends, and vanishes if it fails."""
     target = Path(path)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    try:
-        # Not from `tempfile`, whose files only their owner may read.
-        file = open(temporary, "xb")  # noqa: SIM115
-    except OSError as error:
-        raise UserError(f"{target}: cannot be written: {error.strerror or error}") from error
-    try:
+    with contextlib.ExitStack() as stack:
+        try:
+            temporary, file = stack.enter_context(temporary_file(target))
+        except OSError as error:
+            raise UserError(f"{target}: cannot be written: {error.strerror or error}") from error
         with errors_naming(target), file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         with errors_naming(target):
             os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
     sync_directory(target.parent)
 
 

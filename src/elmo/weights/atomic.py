@@ -2,13 +2,16 @@
 
 import contextlib
 import os
-import secrets
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from elmo.errors import WeightsError
+from elmo.text.temporaries import remove_abandoned, temporary_directory
 from elmo.text.writing import sync_directory
+
+PREVIOUS = re.compile(r"\.(.+)\.previous")
 
 
 @contextlib.contextmanager
@@ -24,25 +27,23 @@ def atomic_directory(
     if path.exists() or path.is_symlink():
         check_replaceable(path, overwrite=overwrite, replaceable=replaceable)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = _beside(path, "tmp")
-    temporary.mkdir()
+    previous = _previous(path)
     try:
-        yield temporary
-        for path_inside in temporary.rglob("*"):
-            if path_inside.is_file():
-                _sync_file(path_inside)
-        sync_directory(temporary)
-        previous = _previous(path)
-        if path.exists():
-            shutil.rmtree(previous, ignore_errors=True)
-            os.rename(path, previous)
-        os.rename(temporary, path)
+        with temporary_directory(path) as temporary:
+            yield temporary
+            for path_inside in temporary.rglob("*"):
+                if path_inside.is_file():
+                    _sync_file(path_inside)
+            sync_directory(temporary)
+            if path.exists():
+                shutil.rmtree(previous, ignore_errors=True)
+                os.rename(path, previous)
+            os.rename(temporary, path)
     except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
         recover(path)
         raise
     sync_directory(path.parent)
-    shutil.rmtree(_previous(path), ignore_errors=True)
+    shutil.rmtree(previous, ignore_errors=True)
 
 
 def check_replaceable(path: Path, *, overwrite: bool, replaceable: Callable[[Path], bool]) -> None:
@@ -68,12 +69,23 @@ def recover(path: Path) -> None:
             os.rename(previous, path)
 
 
+def clean_up(folder: Path) -> None:
+    """Undo or finish what killed writers left in a folder: temporaries, and directories set aside for new ones.
+
+    Whoever opens a run to write into it calls this first; what a living process is writing stays.
+    """
+    remove_abandoned(folder)
+    if not folder.is_dir():
+        return
+    for entry in folder.iterdir():
+        if set_aside := PREVIOUS.fullmatch(entry.name):
+            recover(folder / set_aside[1])
+            if (folder / set_aside[1]).exists():
+                shutil.rmtree(entry, ignore_errors=True)
+
+
 def _previous(path: Path) -> Path:
     return path.parent / f".{path.name}.previous"
-
-
-def _beside(path: Path, kind: str) -> Path:
-    return path.with_name(f".{path.name}.{kind}-{secrets.token_hex(6)}")
 
 
 def _sync_file(path: Path) -> None:

@@ -8,13 +8,13 @@ belongs to: the one it was trained with, and the same one as it was stored.
 import dataclasses
 import logging
 import os
-import secrets
 from collections.abc import Collection
 from pathlib import Path
 
 import torch
 
 from elmo.errors import VocabularyError, WeightsError
+from elmo.text.temporaries import temporary_directory
 from elmo.text.vocabulary import Vocabulary
 from elmo.text.writing import errors_naming
 from elmo.weights.loaded import LoadedModel, Softmax
@@ -48,14 +48,10 @@ def write_softmax(model: LoadedModel, path: Path, *, bilms: Collection[str] = ()
         WORDS: _text("".join(word + "\n" for word in model.vocabulary.words).encode("utf-8")),
         BILMS: _text(bytes.fromhex("".join(hashes))).view(-1, HASH_BYTES),
     }
-    temporary = path.with_name(f".{path.name}.tmp-{secrets.token_hex(6)}")
     path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with errors_naming(path):
-            write_tensors(temporary, tensors)
-            os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with errors_naming(path), temporary_directory(path) as temporary:
+        write_tensors(temporary / path.name, tensors)
+        os.replace(temporary / path.name, path)
 
 
 def add_softmax(model: LoadedModel, path: Path) -> LoadedModel:

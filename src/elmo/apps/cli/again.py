@@ -11,7 +11,9 @@ INTERRUPTED = 130  # as a shell has it for Ctrl-C
 
 def say(line: str) -> None:
     """A line of the result, once: only the first of several processes (torchrun) speaks."""
-    if int(os.environ.get("RANK", "0")) == 0:
+    from elmo.pretrain.distributed import is_first_process
+
+    if is_first_process():
         typer.echo(line)
 
 

@@ -71,8 +71,11 @@ def build(
     if finished:
         typer.echo(f"{output}: is finished already; nothing to resume", err=True)
     for split, counts in store.counts.items():
-        typer.echo(f"{split}: {counts.tokens:,} tokens in {counts.sentences:,} sentences")
-    typer.echo(f"{store.types:,} distinct words, a vocabulary of {len(store.vocabulary):,}")
+        outside = store.manifest["coverage"][split]["unknown_rate"]
+        typer.echo(
+            f"{split}: {counts.tokens:,} tokens in {counts.sentences:,} sentences, {outside:.2%} out of vocabulary"
+        )
+    typer.echo(f"{store.types - 1:,} distinct words, a vocabulary of {len(store.vocabulary):,}")
 
 
 def is_store(path: str) -> bool:

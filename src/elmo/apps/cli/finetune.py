@@ -21,7 +21,11 @@ def finetune(
     batch_size: Annotated[int | None, typer.Option("--batch-size", help="Rows of a step, for each direction.")] = None,
     config: Annotated[Path | None, typer.Option("--config", help="A TOML or JSON file instead of our recipe.")] = None,
     vocabulary_size: Annotated[
-        int | None, typer.Option("--vocabulary-size", help="Entries of the domain's vocabulary, at most.")
+        int | None,
+        typer.Option(
+            "--vocabulary-size",
+            help="Entries of the domain's vocabulary, at most; those that the model lacks are added.",
+        ),
     ] = None,
     softmax: options.SoftmaxFile = None,
     softmax_only: Annotated[
@@ -36,8 +40,9 @@ def finetune(
 ) -> None:
     """Fine-tune a model on a domain, stop when held-out text no longer gains, and say what it brought.
 
-    A model without a softmax (any from HDF5, the packaged one) gets one over the domain's vocabulary first, or takes
-    that of a file; --softmax-only stops there and writes OUTPUT/softmax.safetensors.
+    The model keeps its softmax, with the domain's new words added. One without (any from HDF5, the packaged one) gets
+    one over the domain's vocabulary first, or takes that of a file; --softmax-only stops there and writes
+    OUTPUT/softmax.safetensors.
 
     Example: elmo finetune abstracts.txt -o tuned --model my-model
     """
@@ -95,6 +100,8 @@ def finetune(
         device=device,
         time_limit=None if time_limit is None else 60 * time_limit,
     )
+    if result.vocabulary is not None:
+        say(f"vocabulary: {result.vocabulary:,}, {result.new_words:,} of them new words of the text")
     if result.before is not None:
         say(f"held-out perplexity before: {options.perplexity_line(result.before)}")
     if not result.done:
@@ -103,4 +110,6 @@ def finetune(
         return
     if result.after is not None:
         say(f"held-out perplexity after:  {options.perplexity_line(result.after)}")
+    if not result.gained:
+        say("held-out text is not predicted better than before: the biLM is left as it was")
     say(f"the model is {result.model}, and in bilm-tf's format {result.hdf5}")

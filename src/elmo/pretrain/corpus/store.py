@@ -1,6 +1,6 @@
 """Reading a corpus store. Its arrays stay on disk and are mapped into memory; see `layout` for what they hold."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from elmo.pretrain.corpus.layout import (
 )
 from elmo.pretrain.corpus.writing import sha256_of
 from elmo.text.tokenizer import Tokenizer
-from elmo.text.vocabulary import Vocabulary
+from elmo.text.vocabulary import END_SENTENCE_ID, UNKNOWN_ID, Vocabulary
 from elmo.weights.arrayfiles import map_npy
 from elmo.weights.plainfiles import exists, read_json, refusing, shortened
 from elmo.weights.vocabularyfile import read_vocabulary
@@ -52,13 +52,15 @@ class CorpusStore:
     heldout_tokens: npt.NDArray[np.int32]  # [N]
     heldout_sentences: npt.NDArray[np.int64]  # [S + 1]
     heldout_documents: npt.NDArray[np.int64]  # [D + 1]
+    other_vocabulary: Vocabulary | None = None  # in place of the one on disk
 
     @classmethod
     def open(cls, folder: str | Path) -> "CorpusStore":
         """Open the store in a directory; what is missing or does not fit together raises InputError."""
         folder = Path(folder)
         manifest = read_manifest(folder)
-        store = cls(folder, manifest, **{name: _map_array(folder / f"{name}.npy") for name in ARRAYS})
+        arrays: dict[str, Any] = {name: _map_array(folder / f"{name}.npy") for name in ARRAYS}
+        store = cls(folder, manifest, **arrays)
         store._check_shapes()
         return store
 
@@ -94,6 +96,8 @@ class CorpusStore:
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The softmax vocabulary."""
+        if self.other_vocabulary is not None:
+            return self.other_vocabulary
         vocabulary = read_vocabulary(self.folder / VOCABULARY)
         if int(self.type_targets.max()) >= len(vocabulary):
             raise InputError(
@@ -108,6 +112,15 @@ class CorpusStore:
         path = self.folder / MANIFEST
         with refusing(path, InputError):
             return Tokenizer.from_dict(self.manifest.get("tokenizer", {}))
+
+    def with_vocabulary(self, vocabulary: Vocabulary) -> "CorpusStore":
+        """The same text with the words of another vocabulary as targets; nothing on disk is changed."""
+        if vocabulary.words == self.vocabulary.words:
+            return self
+        targets = vocabulary.ids_of(self.spelling(n) for n in range(self.types)).astype(np.int32)
+        targets[targets < UNKNOWN_ID] = UNKNOWN_ID  # a text may have the word "<S>", but it means no boundary
+        targets[0] = END_SENTENCE_ID
+        return replace(self, type_targets=targets, other_vocabulary=vocabulary)
 
     def spelling(self, type_id: int) -> str:
         """The spelling of a type, as far as its row holds it; '' for the separator."""
