@@ -12,10 +12,14 @@ Pieces = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of a text in order; token i is `text[starts[i] : starts[i] + len(words[i])]`."""
+    """The tokens of a text in order; token i stands at `text[starts[i] : starts[i] + len(words[i])]`.
+
+    `sentence_starts` has the number of the first token of each sentence: `[0]` for one sentence, none without tokens.
+    """
 
     words: list[str]
     starts: list[int]
+    sentence_starts: list[int]
 
     @property
     def offsets(self) -> list[tuple[int, int]]:
@@ -55,7 +59,7 @@ def place_chunks(text: str, *, shift: int = 0) -> Tokens:
         start = text.index(word, end)
         starts.append(start + shift)
         end = start + len(word)
-    return Tokens(words, starts)
+    return Tokens(words, starts, [0] if words else [])
 
 
 def place_pieces(text: str, chunks: Iterable[str], pieces: Iterable[Pieces], *, shift: int = 0) -> Tokens:
@@ -71,4 +75,4 @@ def place_pieces(text: str, chunks: Iterable[str], pieces: Iterable[Pieces], *, 
             words.append(part)
             starts.append(start)
             start += len(part)
-    return Tokens(words, starts)
+    return Tokens(words, starts, [0] if words else [])
