@@ -137,19 +137,20 @@ class Embedder:
         convert_to_numpy: bool = True,
         normalize: bool = False,
         return_tokens: bool = False,
-        split_sentences: bool = False,
+        split_sentences: bool = True,
     ) -> Any:
         """Vectors for each token of each sentence.
 
-        `sentences`: a `str` is one sentence of raw text and gives one result; a list of `str` is sentences of raw text,
-        tokenized by the model's rule; a list of lists of `str` is tokens, taken as they are.
+        `sentences`: a `str` is raw text and gives one result; a list of `str` is raw texts, tokenized by the model's
+        rule; a list of lists of `str` is tokens, each list one sentence, taken as they are.
+        `split_sentences`: a raw text may have several sentences. They are embedded one by one, and the vectors of all
+        tokens of the text come back in one result. With False each text is one sentence.
         `layers`: the mean of all layers, the top one, all of them, or one by its number (0 is the token layer).
         Without `pooling`: a list of [T, D] (or [L, T, D] for "all"), one row a token. With it: one array [N, D]
         (or [N, L, D]), the mean or the maximum over a sentence's tokens (zeros where it has none).
         `normalize` scales every vector to length 1. `show_progress_bar=None` shows a bar on a terminal after a second.
-        `return_tokens=True` gives a pair: the vectors, and for each sentence its tokens with their character offsets.
-        `split_sentences=True` takes each raw text for a document: its sentences are embedded one by one and their
-        tokens come back in one result. `batch_size` is sentences, at most: 64, and 1024 on a GPU, if it is None.
+        `return_tokens=True` gives a pair: the vectors, and for each raw text its `Tokens`: words, character offsets
+        and where its sentences start. `batch_size` is sentences, at most: 64, and 1024 on a GPU, if it is None.
         """
         check_layers(layers, self.layer_count)
         if pooling not in (None, "mean", "max"):

@@ -99,7 +99,7 @@ class Journal:
         carried: Mapping[str, npt.NDArray[Any]] | None = None,
     ) -> None:
         """Write the next part; `carried` is the state to go on with."""
-        texts = json.dumps([[row.text, row.tokens] for row in rows]).encode("ascii")
+        texts = json.dumps([[row.text, row.tokens, row.sentence_starts] for row in rows]).encode("ascii")
         tensors: dict[str, npt.NDArray[Any]] = {
             "lines": np.array([row.line for row in rows], dtype=np.int64),
             "texts": np.frombuffer(texts, dtype=np.uint8),
@@ -134,13 +134,13 @@ class Journal:
                 tensors = {name: stored.get_tensor(name) for name in ("lines", "texts", "shapes", "vectors")}
             texts = json.loads(tensors["texts"].tobytes())
             start = 0
-            for line, (text, tokens), shape in zip(
+            for line, (text, tokens, starts), shape in zip(
                 tensors["lines"].tolist(), texts, tensors["shapes"].tolist(), strict=True
             ):
                 size = int(np.prod(shape))
                 vectors = tensors["vectors"][start : start + size].reshape(shape)
                 start += size
-                yield Row(line=line, text=text, tokens=tokens, vectors=vectors)
+                yield Row(line=line, text=text, tokens=tokens, sentence_starts=starts, vectors=vectors)
 
     def remove(self, pattern: str = "*") -> None:
         """Delete what the journal holds: all of it when its output is complete."""

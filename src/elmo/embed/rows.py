@@ -14,6 +14,7 @@ class Row:
     line: int  # from 0
     text: str
     tokens: list[str]
+    sentence_starts: list[int]  # the first token of each sentence of the line
     vectors: npt.NDArray[np.floating[Any]]
 
 

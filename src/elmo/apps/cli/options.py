@@ -48,6 +48,10 @@ Tokenized = Annotated[
     bool, typer.Option("--tokenized", help="Each line is a sentence, its tokens between white space.")
 ]
 
+NoSplitSentences = Annotated[
+    bool, typer.Option("--no-split-sentences", help="Each line of raw text is one sentence, whatever it holds.")
+]
+
 
 class State(StrEnum):
     """Where a sentence starts."""

@@ -1,6 +1,7 @@
 """`elmo task train | evaluate | predict`: task models on the user's own files."""
 
 import json
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -174,12 +175,15 @@ def predict(
     directory: TaskModel,
     source: Annotated[str, typer.Argument(help="A file like those of training, without answers if so wanted; or -.")],
     output: Annotated[str, typer.Option("--output", "-o", help="The file to write; - for standard output.")] = "-",
-    text: Annotated[bool, typer.Option("--text", help="Lines are raw text, one sentence each.")] = False,
+    text: Annotated[bool, typer.Option("--text", help="Lines are raw text, of one or more sentences.")] = False,
+    no_split: options.NoSplitSentences = False,
     model: Bilm = None,
     device: options.Device = None,
     overwrite: options.Overwrite = False,
 ) -> None:
     """Answer with a trained task model: a tag for each token, or a label for each text.
+
+    With --text a tagger reads the sentences of a line one by one; a blank line follows the tags of each line.
 
     Example: elmo task predict run sentences.txt --text -o tagged.txt
     """
@@ -194,8 +198,10 @@ def predict(
     trained = load_trained_task(directory, bilm=model, device=device)
     made = trained.recipe.make_task()
     elmo = trained.embedding.elmo
-    tokenizer = (Tokenizer() if elmo is None else elmo.model.tokenizer) if text else None
-    examples = made.read_questions(source, tokenizer)
+    tokenizer = Tokenizer() if elmo is None else elmo.model.tokenizer
+    if no_split:
+        tokenizer = replace(tokenizer, language=None)
+    examples = made.read_questions(source, tokenizer if text else None)
     lines = "".join(f"{line}\n" for line in made.write(examples, trained.predict(examples)))
     if output == "-":
         typer.echo(lines, nl=False)

@@ -2,7 +2,8 @@
 
 Both: one dataset a line, named by its number from 0, float32 [L, T, D] for all layers or [T, D]. AllenNLP's has
 `sentence_to_index` besides: a JSON object from each sentence to the number of its last line, as a string.
-The tokens of a line are the attribute `tokens` of its dataset, so that loops over datasets see vectors only.
+The tokens of a line are the attribute `tokens` of its dataset, and the first token of each sentence in it the attribute
+`sentence_starts`, so that loops over datasets see vectors only.
 """
 
 import json
@@ -28,6 +29,7 @@ def write_hdf5(rows: Iterable[Row], path: Path, shape: Shape, *, layout: Layout 
             data = row.vectors.astype(shape.dtype, copy=False)
             dataset = file.create_dataset(str(row.line), data=data, track_order=False)
             dataset.attrs.create("tokens", np.array([_storable(t) for t in row.tokens], dtype=object), dtype=strings)
+            dataset.attrs.create("sentence_starts", np.array(row.sentence_starts, dtype=np.int32))
             if layout == "allennlp":
                 sentences[row.text.strip()] = str(row.line)  # stripped, as AllenNLP's keys are
         if layout == "allennlp":

@@ -9,7 +9,7 @@ from elmo.embed.rows import Row, Shape
 
 
 def write_jsonl(rows: Iterable[Row], path: Path, shape: Shape) -> None:
-    """One JSON object for each input line: `line`, `text`, `tokens`, `vectors` (or `vector` when pooled)."""
+    """One JSON object a line: `line`, `text`, `tokens`, `sentence_starts`, `vectors` (`vector` when pooled)."""
     with open(path, "w", encoding="utf-8") as file:
         for row in rows:
             write_row(row, file, shape)
@@ -18,5 +18,11 @@ def write_jsonl(rows: Iterable[Row], path: Path, shape: Shape) -> None:
 def write_row(row: Row, file: TextIO, shape: Shape) -> None:
     """One object on one line."""
     name = "vector" if shape.pooled else "vectors"
-    value: dict[str, Any] = {"line": row.line, "text": row.text, "tokens": row.tokens, name: row.vectors.tolist()}
+    value: dict[str, Any] = {
+        "line": row.line,
+        "text": row.text,
+        "tokens": row.tokens,
+        "sentence_starts": row.sentence_starts,
+        name: row.vectors.tolist(),
+    }
     file.write(json.dumps(value) + "\n")

@@ -1,4 +1,7 @@
-"""npz: arrays `0`, `1`, ... by line, and their tokens as `0.tokens`, ...; `numpy.load` reads it."""
+"""npz: arrays `0`, `1`, ... by line; `numpy.load` reads it.
+
+The tokens of a line are `0.tokens`, and the first token of each sentence in it `0.sentence_starts`.
+"""
 
 import zipfile
 from collections.abc import Iterable
@@ -20,6 +23,7 @@ def write_npz(rows: Iterable[Row], path: Path, shape: Shape) -> None:  # noqa: A
             tokens = [token.replace("\0", "\N{SYMBOL FOR NULL}") for token in row.tokens]
             # One string, since numpy has no array for strings of any length that is read without pickle.
             _write_member(archive, f"{row.line}.tokens", np.array(tokens, dtype=np.str_))
+            _write_member(archive, f"{row.line}.sentence_starts", np.array(row.sentence_starts, dtype=np.int32))
 
 
 def _write_member(archive: zipfile.ZipFile, name: str, array: npt.NDArray[Any]) -> None:

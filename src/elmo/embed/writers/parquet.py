@@ -15,9 +15,10 @@ BYTES_IN_GROUP = 32 << 20
 
 
 def write_parquet(rows: Iterable[Row], path: Path, shape: Shape, *, file: str | None = None) -> None:
-    """Columns: `line`, `text`, `tokens`, and `vectors` (`vector` when pooled), or `layer_0`, `layer_1`, ... for all.
+    """Columns: `line`, `text`, `tokens`, `sentence_starts` and `vectors`.
 
-    With `file`, a column of that name stands first: where the lines came from.
+    The last is `vector` when pooled, and `layer_0`, `layer_1`, ... for all layers. With `file`, a column of that name
+    stands first: where the lines came from.
     """
     try:
         import pyarrow as arrow
@@ -32,6 +33,7 @@ def write_parquet(rows: Iterable[Row], path: Path, shape: Shape, *, file: str | 
     schema = arrow.schema(
         ([] if file is None else [("file", arrow.string())])
         + [("line", arrow.int64()), ("text", arrow.string()), ("tokens", arrow.list_(arrow.string()))]
+        + [("sentence_starts", arrow.list_(arrow.int32()))]
         + [(name, vector if shape.pooled else arrow.list_(vector)) for name in names]
     )
     # Vectors do not compress, and dictionaries and statistics of floats only cost time.
@@ -50,6 +52,7 @@ def write_parquet(rows: Iterable[Row], path: Path, shape: Shape, *, file: str | 
                     _offsets(arrow, [len(row.tokens) for row in group]),
                     _strings(arrow, [token for row in group for token in row.tokens]),
                 ),
+                arrow.array([row.sentence_starts for row in group], arrow.list_(arrow.int32())),
             ]
             for n in range(len(names)):
                 arrays = [row.vectors if shape.layers is None else row.vectors[n] for row in group]

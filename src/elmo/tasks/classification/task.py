@@ -19,8 +19,8 @@ class ClassificationConfig:
     """A classification task. `subphrases`: whether the phrases inside of trees are learned too.
 
     `sentence_repeats`: how often an epoch has each whole sentence then; phrases outnumber them twenty to one, and have
-    other labels (half of them neutral). `tokenizer`: how the text of `label<TAB>text` becomes tokens; None: they stand
-    between white space.
+    other labels (half of them neutral). `tokenizer`: how the text of `label<TAB>text`, of one or more sentences,
+    becomes tokens; None: they stand between white space.
     """
 
     kind: Literal["classification"] = "classification"
@@ -61,7 +61,7 @@ class Classification(Task):
         if tokenizer is None:
             return list(self._read(path, answers=False))
         own = self._tokenizer()  # whatever the biLM's is: the one of the training text
-        lines = ((number, tuple(own.tokenize(line).words)) for number, line in read_lines(path))
+        lines = ((number, _all_words(line, own)) for number, line in read_lines(path))
         return [Example((words,), None, f"{path}: line {number}") for number, words in lines]
 
     def training_examples(self, examples: Sequence[Example]) -> list[Example]:
@@ -102,7 +102,9 @@ class Classification(Task):
             yield "" if label is None else f"{label}\t{' '.join(example.texts[0])}"
 
     def _tokenizer(self) -> Tokenizer:
-        return Tokenizer(rule=self.config.tokenizer or "whitespace", language=None)
+        rule = self.config.tokenizer or "whitespace"
+        # Only the treebank rule cuts off a period by where the sentence ends.
+        return Tokenizer(rule=rule, language="en" if rule == "treebank" else None)
 
     def _read(self, path: str, *, answers: bool) -> Iterator[Example]:
         trees: bool | None = None
@@ -120,7 +122,12 @@ class Classification(Task):
             label, tab, text = line.partition("\t")
             if not tab and answers:
                 raise InputError(f"{place} has no tab; `label<TAB>text` is wanted, or a tree in brackets")
-            words = tuple(tokenizer.tokenize(text if tab else line).words)
+            words = _all_words(text if tab else line, tokenizer)
             if not words or (answers and not label.strip()):
                 raise InputError(f"{place} has no {'label' if words else 'text'}; `label<TAB>text` is wanted")
             yield Example((words,), label.strip() if tab else None, place)
+
+
+def _all_words(text: str, tokenizer: Tokenizer) -> tuple[str, ...]:
+    """The tokens of a text of one or more sentences."""
+    return tuple(word for words in tokenizer.sentence_words(text) for word in words)

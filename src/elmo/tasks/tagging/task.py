@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, Literal
 
 from elmo.errors import ConfigError, InputError
@@ -71,10 +72,13 @@ class Tagging(Task):
         return examples
 
     def read_questions(self, path: str, tokenizer: Tokenizer | None) -> list[Example]:
-        """Tokens of a column file, or lines of raw text."""
+        """Tokens of a column file, or lines of raw text, whose sentences are examples of their own."""
         if tokenizer is not None:
-            lines = ((number, tuple(tokenizer.tokenize(line).words)) for number, line in read_lines(path))
-            return [Example((words,), None, f"{path}: line {number}") for number, words in lines]
+            return [
+                Example((tuple(words),), None, f"{path}: line {number}")
+                for number, line in read_lines(path)
+                for words in tokenizer.sentence_words(line) or [[]]
+            ]
         token, _ = self._columns(path)
         return [
             Example(
@@ -113,10 +117,14 @@ class Tagging(Task):
         return {"accuracy": 100 * sum(a == b for a, b in pairs) / max(1, len(pairs))}
 
     def write(self, examples: Sequence[Example], answers: Sequence[Any]) -> Iterator[str]:
-        """`token<TAB>tag` lines with a blank line after each sentence, and for each one without tokens."""
-        for example, tags in zip(examples, answers, strict=True):
-            for word, tag in zip(example.texts[0], tags or (), strict=True):
-                yield f"{word}\t{tag}"
+        """`token<TAB>tag` lines with a blank line after each sentence, and for each one without tokens.
+
+        The sentences of one line of raw text stay together, so that there are as many blank lines as lines.
+        """
+        for _, same_place in groupby(zip(examples, answers, strict=True), key=lambda pair: pair[0].place):
+            for example, tags in same_place:
+                for word, tag in zip(example.texts[0], tags or (), strict=True):
+                    yield f"{word}\t{tag}"
             yield ""
 
     def _learned(self, tags: Sequence[str]) -> Sequence[str]:
