@@ -48,6 +48,23 @@ Tokenized = Annotated[
     bool, typer.Option("--tokenized", help="Each line is a sentence, its tokens between white space.")
 ]
 
+
+class Lines(StrEnum):
+    """What a line of raw text is."""
+
+    auto = "auto"
+    wrapped = "wrapped"
+    whole = "whole"
+
+
+LinesOption = Annotated[
+    Lines,
+    typer.Option(
+        "--lines",
+        help="What a line of raw text is: whole (one or more sentences), wrapped (cut at a width: lines are joined up "
+        "to the next blank one), or auto: found out for each file.",
+    ),
+]
 NoSplitSentences = Annotated[
     bool, typer.Option("--no-split-sentences", help="Each line of raw text is one sentence, whatever it holds.")
 ]
