@@ -20,12 +20,8 @@ WORDS = [
     "when",
     "nobody",
     "counted",
-    "passengers",
     "it",
     "rained",
-    "again",
-    "on",
-    "old",
     "Lisbon",
 ]
 
@@ -93,19 +89,6 @@ def sentences() -> list[str]:
         "",
         "\n\n\n",
         "one line",
-    ],
-    ids=[
-        "paragraphs",
-        "sentences",
-        "bare",
-        "like-long",
-        "words",
-        "verse",
-        "lower-verse",
-        "short",
-        "empty",
-        "blank",
-        "line",
     ],
 )
 def test_lines_that_the_writer_ended_are_not_taken_for_wrapped(text: str) -> None:

@@ -20,12 +20,14 @@ from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import BiLSTM, State
+from elmo.model.charcnn import CharCNNConfig
 from elmo.model.frozen import frozen_copy
 from elmo.model.packed import PackedBiLM, can_pack
 from elmo.ops.cpu_bfloat16 import cpu_runs_bfloat16
 from elmo.ops.device import choose_device
 from elmo.ops.packed_file import PackedFile
 from elmo.ops.transfer import to_device
+from elmo.text.chars import spell_as_originals
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel
 
@@ -328,7 +330,13 @@ class Embedder:
 
     def _encode_words(self, words: Sequence[str]) -> Tensor:
         self._cut_words += self.model.cut_words(words)
-        return self._word_rows(self.model.spell(words))
+        return self._word_rows(self._spell(words))
+
+    def _spell(self, words: Sequence[str]) -> npt.NDArray[np.integer[Any]]:
+        tokens = self.bilm.config.tokens
+        if self.state == "carry" and isinstance(tokens, CharCNNConfig):
+            return spell_as_originals(words, characters=tokens.characters)
+        return self.model.spell(words)
 
     def _word_rows(self, rows: npt.NDArray[np.integer[Any]]) -> Tensor:
         vectors = self._runner.tokens(to_device(torch.from_numpy(rows), self.device))
