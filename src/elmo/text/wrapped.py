@@ -17,7 +17,7 @@ Lines = Literal["auto", "wrapped", "whole"]  # wrapped: joined into paragraphs; 
 SAMPLE_LINES = 4000  # so many lines, or so many characters, say how the lines of a text are
 SAMPLE_CHARACTERS = 1 << 20
 
-# Chosen on 1,700 texts, wrapped and not: see docs/train-your-language.md.
+# Chosen with benchmarks/text/wrapping.py; docs/train-your-language.md has what it found.
 FEWEST_OPEN = 10  # breaks inside sentences that a decision needs
 NARROWEST, WIDEST = 30, 200
 OPEN = 0.25
