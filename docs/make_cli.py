@@ -14,6 +14,7 @@ COMMANDS: list[list[str]] = [
     ["similar"],
     ["neighbors"],
     ["plot"],
+    ["models"],
     ["info"],
     ["verify"],
     ["convert"],
@@ -35,6 +36,9 @@ INTRODUCTION = """# Command line
 Made from `--help` by `docs/make_cli.py`. `-` is standard input or output. Errors are one line and exit with 2 for
 mistakes of the user's, 1 for failures; `elmo --debug COMMAND ...` shows the traceback. A training run that is
 interrupted saves and exits with 130; one that reaches its `--time-limit` exits with 0.
+
+A file that stands in the place of an output is replaced with `--overwrite`. A corpus store and a training run took
+long to make and are never replaced: go on with `--resume`, choose another name, or delete the folder yourself.
 """
 
 

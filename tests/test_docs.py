@@ -4,24 +4,30 @@ Blocks of a page run in order in one empty folder, which has the repository's `t
 `my-model`. Numbers in outputs may differ in the last digits. A block marked `no-run` (installing, `make`) is not run.
 """
 
+import ast
 import contextlib
+import inspect
 import io
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from tests.tiny import make_bilm
 
+import elmo
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+README, INDEX, PYTHON = ROOT / "README.md", ROOT / "docs" / "README.md", ROOT / "docs" / "python.md"
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)]*))?\)")
 FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"-?\d+\.\d+")
 TOLERANCE = 0.011  # outputs show two or three digits
@@ -34,6 +40,10 @@ class Block:
     language: str
     code: str
     output: str | None
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
 
 
 def blocks(page: Path) -> list[Block]:
@@ -66,7 +76,7 @@ def assert_same(found: str, shown: str) -> None:
 
 
 @pytest.mark.timeout(900)  # a page starts a dozen processes, each of which imports torch
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name_of)
 def test_every_block_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "tests").symlink_to(ROOT / "tests")
     write_model(LoadedModel(bilm=make_bilm(), tokenizer=Tokenizer(rule="treebank")), tmp_path / "my-model")
@@ -78,11 +88,51 @@ def test_every_block_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pyt
             assert_same(output, block.output)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, *sorted(set(ROOT.glob("*.md")) - {README})], ids=name_of)
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
-        if "://" not in target:
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+    for target, heading in LINK.findall(page.read_text("utf-8")):
+        if "://" in target:
+            continue
+        there = page.parent / target if target else page
+        assert there.exists(), f"{page.name} links to {target}"
+        if heading:
+            assert heading in headings(there), f"{page.name} links to {target}#{heading}"
+
+
+def headings(page: Path) -> list[str]:
+    """The anchors that a page's headings have."""
+    found = re.findall(r"^#+ (.*)$", FENCE.sub("", page.read_text("utf-8")), re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-") for heading in found]
+
+
+@pytest.mark.parametrize("index", [README, INDEX], ids=name_of)
+def test_every_page_is_linked_from_readme_and_index(index: Path) -> None:
+    linked = {(index.parent / target).resolve() for target, _ in LINK.findall(index.read_text("utf-8")) if target}
+    assert [page.name for page in PAGES if page.resolve() not in linked and page not in (README, index)] == []
+
+
+@pytest.mark.parametrize(
+    ("heading", "function"),
+    [("Load a model", elmo.load), ("Encode", elmo.Embedder.encode), ("The `Elmo` module", elmo.Elmo.__init__)],
+    ids=["load", "encode", "Elmo"],
+)
+def test_every_argument_is_explained_with_its_default(heading: str, function: Callable[..., object]) -> None:
+    section = PYTHON.read_text("utf-8").partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    shown = dict(re.findall(r"^\| `(\w+)` \|(?: `([^`]*)`)? \|", section, re.MULTILINE))
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name in ("self", "model"):
+            continue
+        assert name in shown, f"docs/python.md does not explain {name}"
+        if parameter.default is not inspect.Parameter.empty:
+            assert ast.literal_eval(shown[name]) == parameter.default, name
+
+
+def test_every_environment_variable_is_explained() -> None:
+    sources = "".join(path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
+    variables = set(re.findall(r"ELMO_[A-Z_]+", sources))
+    assert {"ELMO_CACHE", "ELMO_OFFLINE"} <= variables
+    page = PYTHON.read_text("utf-8")
+    assert [name for name in sorted(variables) if f"`{name}`" not in page] == []
 
 
 def test_every_test_that_the_docs_name_exists() -> None:
@@ -92,3 +142,9 @@ def test_every_test_that_the_docs_name_exists() -> None:
     named = {name for page in PAGES for name in re.findall(r"`(test_\w+)`", page.read_text("utf-8"))}
     assert len(named) > 30
     assert named <= defined
+
+
+def test_the_version_to_cite_is_that_of_the_package() -> None:
+    found = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.MULTILINE)
+    assert found is not None
+    assert found[1] == elmo.__version__

@@ -18,6 +18,7 @@ import torch
 
 import elmo
 from elmo.embed.bulk import BulkOptions, embed_file, embed_part, parts_of
+from elmo.embed.rows import Line
 
 
 def main() -> None:
@@ -33,12 +34,12 @@ def main() -> None:
     given = [line for line in Path(arguments.text).read_text("utf-8").splitlines() if line.strip()]
     lines = (given * (arguments.lines // len(given) + 1))[: arguments.lines]
     options = BulkOptions(dtype="float16")
-    parts = list(parts_of(embedder, lines, options))
+    parts = list(parts_of(embedder, (Line(n, text, None, n) for n, text in enumerate(lines)), options))
     count = sum(len(piece) for _, tokens in parts for pieces in tokens for piece in pieces)
 
     def pure() -> None:
-        for texts, tokens in parts:
-            embed_part(embedder, texts, tokens, options, first=0)
+        for part, tokens in parts:
+            embed_part(embedder, part, tokens, options)
 
     best = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -50,7 +51,7 @@ def main() -> None:
 
         for _ in range(arguments.rounds):
             for name, work in (("pure model", pure), ("elmo embed", bulk)):
-                embedder.cache.clear()
+                embedder._cache.clear()
                 found = timed(work)
                 best[name] = tuple(map(min, found, best.get(name, found)))
         size = Path(folder, "out.parquet").stat().st_size

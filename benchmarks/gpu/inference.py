@@ -63,14 +63,14 @@ def time_pass(call: Callable[[], object], tokens: int, *, passes: int = PASSES) 
 
 
 def on_device(embedder: Embedder, sentences: Sentences, rows: int) -> None:
-    embedder.cache.clear()
+    embedder._cache.clear()
     with torch.inference_mode():
-        for batch in embedder.batches([len(sentence) for sentence in sentences], rows):
-            embedder.contextualize([sentences[n] for n in batch])
+        for batch in embedder._batches([len(sentence) for sentence in sentences], rows):
+            embedder._contextualize([sentences[n] for n in batch])
 
 
 def to_numpy(embedder: Embedder, sentences: Sentences, rows: int) -> None:
-    embedder.cache.clear()
+    embedder._cache.clear()
     embedder.encode(sentences, layers="all", batch_size=rows, show_progress_bar=False)
 
 

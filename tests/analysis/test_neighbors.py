@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from elmo.analysis import neighbors
-from elmo.analysis.neighbors import find_neighbors
+from elmo.analysis.neighbors import Question, Sentence, answer_questions, find_neighbors
 from elmo.errors import ConfigError, InputError
 
 SENTENCES = [
@@ -72,3 +72,33 @@ def test_a_missing_word_and_too_many_layers_are_refused(embedder):
         find_neighbors(embedder, [("river", "No such word.")], SENTENCES)
     with pytest.raises(ConfigError, match="layers is 'all'"):
         find_neighbors(embedder, [QUERY], SENTENCES, layers="all")
+
+
+def test_the_text_is_embedded_once_for_all_questions(embedder, monkeypatch):
+    calls = []
+    encode = embedder.encode
+    monkeypatch.setattr(embedder, "encode", lambda texts, **given: calls.append(len(texts)) or encode(texts, **given))
+    find_neighbors(embedder, [QUERY] * 7, SENTENCES)
+    assert calls == [7, len(SENTENCES)]
+
+
+def test_neighbours_of_placed_sentences_say_where_they_stand(embedder):
+    placed = [Sentence(["the", "bank", "."], "a.txt", 4), Sentence(["no", "."], "b.txt", 1)]
+    (answer,) = answer_questions(embedder, [QUERY], placed, count=2, layers=0)
+    assert answer.asked.marked == "He owes the [bank] a lot ."
+    assert {(n.file, n.line, n.tokens[0]) for n in answer.neighbors} == {("a.txt", 4, "the"), ("b.txt", 1, "no")}
+    assert find_neighbors(embedder, [QUERY], placed, count=2, layers=0) == [answer.neighbors]
+
+
+def test_the_occurrence_of_a_word_can_be_chosen_and_its_case_ignored(embedder, caplog):
+    text = "A Bank by a bank."
+    questions = [Question("bank", text, 1), Question("bank", text, 2)]
+    found = answer_questions(embedder, questions, SENTENCES, ignore_case=True)
+    assert [answer.asked.place for answer in found] == [1, 4]
+    (answer,) = answer_questions(embedder, [("bank", text)], SENTENCES)
+    assert answer.asked.place == 4
+    assert not caplog.records
+    with pytest.raises(InputError, match=r"occurs 1 time\(s\).*no occurrence 2"):
+        find_neighbors(embedder, [Question("bank", text, 2)], SENTENCES)
+    find_neighbors(embedder, [("bank", text)], SENTENCES, ignore_case=True)
+    assert "'bank' occurs 2 times in 'A Bank by a bank .'; the first is taken" in caplog.text

@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
+from matplotlib.font_manager import fontManager
 from tests.tiny import make_bilm
 
 from elmo.analysis.examples import read_senses
+from elmo.analysis.fonts import DEFAULT, fonts_for
 from elmo.analysis.picture import Spot, draw_spots, spots_of_senses, spots_of_words
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, InputError
@@ -66,3 +68,19 @@ def test_too_few_uses_and_other_names_are_refused(embedder: Embedder, tmp_path: 
         draw_spots(embedder, spots, tmp_path / "uses.png")
     with pytest.raises(ConfigError, match=r"ends in .png, .svg, .pdf"):
         draw_spots(embedder, spots, tmp_path / "uses.gif")
+
+
+def test_a_script_without_a_font_is_told_in_one_line(
+    embedder: Embedder, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = [entry for entry in fontManager.ttflist if entry.name == DEFAULT]
+    monkeypatch.setattr(fontManager, "ttflist", own)  # whatever this machine has
+    draw_spots(embedder, [Spot("\u94f6\u884c", ["a", "\u94f6\u884c", "b"], 1)] * 3, tmp_path / "uses.png")
+    (message,) = caplog.messages
+    assert message.startswith("no installed font has 2 of the characters (\u884c \u94f6 ...): boxes are drawn")
+    assert (tmp_path / "uses.png").is_file()
+
+
+def test_other_fonts_are_taken_only_where_they_are_needed() -> None:
+    assert fonts_for(["Anna ça, \u041f\u0440\u0438\u0432\u0435\u0442"]) == [DEFAULT]
+    assert fonts_for(["\u94f6"])[0] == DEFAULT

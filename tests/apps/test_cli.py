@@ -43,6 +43,7 @@ def test_embed_to_standard_output(command: Command, model: Path, text: Path) -> 
     rows = [json.loads(line) for line in done.out.splitlines()]
     assert [len(row["vector"]) for row in rows] == [16, 16, 16]
     assert rows[1]["tokens"] == []
+    assert command("embed", text, "-o", "-", "--model", model, "--layers", "-1", "--pooling", "max").out == done.out
 
 
 def test_embed_reads_a_checkpoint_of_2018(command: Command, text: Path, tmp_path: Path) -> None:
@@ -69,6 +70,8 @@ def test_info_tells_the_architecture(command: Command, model: Path) -> None:
     assert "LSTM layers" in command("info", model).out
     facts = json.loads(command("info", model, "--json").out)
     assert facts["parameters"] == sum(p.numel() for p in load(model, device="cpu").bilm.parameters())
+    assert facts["parameters"] > 999
+    assert f"  {facts['parameters']:,}\n" in command("info", model).out
 
 
 def test_verify_accepts_a_sound_model_and_finds_a_damaged_one(command: Command, model: Path, tmp_path: Path) -> None:
@@ -240,6 +243,17 @@ def test_no_arguments_show_the_help(command: Command) -> None:
     assert "Commands:" in done.out + done.err
 
 
+def test_vocabulary_and_corpus_read_a_raw_text_alike(command: Command, tmp_path: Path) -> None:
+    raw = tmp_path / "raw.txt"
+    raw.write_text("It didn't rain. They don't know.\n" * 30, encoding="utf-8")
+    assert command("vocab", "build", raw, "-o", tmp_path / "vocab.txt").code == 0
+    built = command("corpus", "build", raw, "-o", tmp_path / "corpus", "--min-count", "1", "--workers", "1")
+    assert built.code == 0, built.err
+    words = set((tmp_path / "vocab.txt").read_text("utf-8").split())
+    assert {"did", "n't", "rain"} < words
+    assert set((tmp_path / "corpus" / "vocab.txt").read_text("utf-8").split()) == words
+
+
 def test_a_published_model_that_is_not_there_is_named_with_its_place_offline(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -261,3 +275,65 @@ def test_neighbors_searches_the_packaged_sentences_or_a_file(command: Command, m
     assert sorted(" ".join(row["tokens"]) for row in rows) == sorted(filter(None, TEXT.splitlines()))
     assert all(row["tokens"][row["place"]] == "bank" for row in rows)
     assert command(*query, "--layers", "all").code == 2
+
+
+def test_neighbors_answers_several_questions_with_file_and_line(command: Command, model: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("\nThe bank is shut. A bank lends.\nNo.\n", encoding="utf-8")
+    questions = tmp_path / "questions.tsv"
+    questions.write_text("bank\tWe saw a bank by the bank.\t2\n\nBank\tThe bank.\n", encoding="utf-8")
+    asked = ["neighbors", "--questions", questions, "--text", text, "--model", model, "--words", "same"]
+    done = command(*asked)
+    assert done.code == 2
+    assert "'Bank' is not among the tokens 'The bank .'; 'bank' is" in done.err
+    done = command(*asked, "--ignore-case")
+    assert done.code == 0, done.err
+    blocks = [block.splitlines() for block in done.out.split("\n\n")]
+    assert [block[0] for block in blocks] == ["We saw a bank by the [bank] .", "The [bank] ."]
+    for block in blocks:
+        assert sorted(line.split("  ")[1] for line in block[1:]) == [f"{text}:2", f"{text}:2"]
+    rows = [json.loads(line) for line in command(*asked, "--ignore-case", "--json").out.splitlines()]
+    assert [(row["question"], row["line"], row["file"]) for row in rows] == [(n, 2, str(text)) for n in (1, 1, 2, 2)]
+    assert rows[0]["asked"] == "We saw a bank by the [bank] ."
+
+
+def test_neighbors_says_which_of_two_occurrences_it_takes(command: Command, model: Path, text: Path) -> None:
+    query = ["neighbors", "bank", "A bank by a bank.", "--model", model, "--text", text, "--json"]
+    first = command(*query)
+    assert "'bank' occurs 2 times in 'A bank by a bank .'; the first is taken" in first.err
+    chosen = command(*query, "--occurrence", "1")
+    assert (chosen.out, chosen.err) == (first.out, "")
+    assert json.loads(command(*query, "--occurrence", "2").out.splitlines()[0])["asked"] == "A bank by a [bank] ."
+    refused = command(*query, "--occurrence", "3")
+    assert refused.code == 2
+    assert "there is no occurrence 3" in refused.err
+
+
+@pytest.mark.parametrize("query", [["neighbors", "bank", "The bank."], ["plot", "bank", "-o", "bank.png"]])
+def test_a_model_of_another_language_does_not_read_the_packaged_sentences(
+    query: list[str], command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    for language in ("cs", None):
+        tokenizer = Tokenizer(rule="unicode", language=language)
+        write_model(LoadedModel(bilm=make_bilm(), tokenizer=tokenizer), tmp_path / str(language))
+    done = command(*query, "--model", tmp_path / "cs")
+    assert done.code == 2
+    assert "the model's language is Czech, but the packaged sentences are English" in done.err
+    done = command(*query, "--model", tmp_path / "None")
+    assert done.code == 0, done.err
+    assert "the packaged ones, which are English" in done.err
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [("bank\n", "line 1 is not"), ("a\ta b\tx\n", "occurrence 'x'"), ("a\ta b\t0\n", "'0'"), ("\n", "no questions")],
+)
+def test_questions_that_are_none_are_refused(content: str, problem: str, command: Command, tmp_path: Path) -> None:
+    (tmp_path / "questions.tsv").write_text(content, encoding="utf-8")
+    done = command("neighbors", "--questions", tmp_path / "questions.tsv")
+    assert done.code == 2
+    assert problem in done.err
+    assert command("neighbors", "bank").code == 2
+    assert command("neighbors", "bank", "A bank.", "--questions", tmp_path / "questions.tsv").code == 2

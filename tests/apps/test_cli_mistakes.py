@@ -26,7 +26,7 @@ def text(tmp_path: Path) -> Path:
         ("-", ["--format", "npz"], "standard output has JSON lines"),
         ("out.npz", ["--workers", "3"], "--workers is for --engine ray"),
         ("out.jsonl", ["--engine", "ray"], "writes a new directory of Parquet files"),
-        ("out.npz", ["--layers", "-1"], "a number from 0 to 2"),
+        ("out.npz", ["--layers", "-4"], "from the top, -1 to -3"),
         ("out.npz", ["--device", "mps"], "must be 'cpu', 'cuda' or 'cuda:N'"),
         ("folder", ["--format", "jsonl", "--overwrite"], "is a directory; name a file"),
     ],

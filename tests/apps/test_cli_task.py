@@ -45,6 +45,10 @@ def test_evaluate_and_predict_use_the_run(command: Command, model: Path, tmp_pat
     train_ner(command, model, tmp_path / "run")
     scores = json.loads(command("task", "evaluate", tmp_path / "run", SAMPLES / "ner-dev.txt", "--json").out)
     assert 0 <= scores["f1"] <= 100
+    assert set(scores["labels"]["PER"]) == {"precision", "recall", "f1", "wanted", "given"}
+    plain = command("task", "evaluate", tmp_path / "run", SAMPLES / "ner-dev.txt").out.splitlines()
+    assert plain[0].startswith("f1 ")
+    assert plain[1].split() == ["label", "precision", "recall", "f1", "wanted", "given"]
     done = command("task", "predict", tmp_path / "run", SAMPLES / "ner-dev.txt", "-o", tmp_path / "out.txt")
     assert done.code == 0, done.err
     lines = (tmp_path / "out.txt").read_text("utf-8").splitlines()
@@ -77,6 +81,19 @@ def test_predict_reads_the_sentences_of_a_line_one_by_one_and_keeps_lines_apart(
     assert "Lisbon.\t" in whole.out
 
 
+def test_predict_gives_probabilities_and_places_as_json(command: Command, model: Path, tmp_path: Path) -> None:
+    train_ner(command, model, tmp_path / "run")
+    text = "Anna didn't come. Tom did."
+    (tmp_path / "raw.txt").write_text(f"{text}\n\n", encoding="utf-8")
+    done = command("task", "predict", tmp_path / "run", tmp_path / "raw.txt", "--text", "--json")
+    assert done.code == 0, done.err
+    first, second = map(json.loads, done.out.splitlines())
+    assert (first["line"], first["text"], len(first["sentences"])) == (1, text, 2)
+    assert second == {"line": 2, "text": "", "sentences": []}
+    tokens = [token for sentence in first["sentences"] for token in sentence["tokens"]]
+    assert [text[token["start"] : token["end"]] for token in tokens] == [token["text"] for token in tokens]
+
+
 def test_without_a_model_it_is_the_packaged_one_under_its_name(command: Command, tmp_path: Path) -> None:
     files = ("--train", SAMPLES / "ner-train.txt", "--dev", SAMPLES / "ner-dev.txt")
     done = command("task", "train", "ner", *files, "-o", tmp_path / "run", *SMALL)
@@ -97,8 +114,18 @@ def test_a_baseline_needs_no_model(command: Command, tmp_path: Path) -> None:
     done = command("task", "predict", tmp_path / "run", SAMPLES / "reviews-dev.tsv")
     assert all(line.split("\t")[0] in ("positive", "negative") for line in done.out.splitlines())
     (tmp_path / "raw.txt").write_text("It was fine.\n\n  \nIt was not.\n", encoding="utf-8")
+    done = command("task", "predict", tmp_path / "run", tmp_path / "raw.txt", "--text", "--json")
+    found = [json.loads(line) for line in done.out.splitlines()]
+    assert [values["text"] for values in found] == ["It was fine.", "", "  ", "It was not."]
+    assert found[1]["label"] is None
+    for values in (found[0], found[3]):
+        assert sum(values["probabilities"].values()) == pytest.approx(1, abs=1e-5)
+        assert values["probability"] == max(values["probabilities"].values())
+        assert values["probabilities"][values["label"]] == values["probability"]
+    done = command("task", "evaluate", tmp_path / "run", SAMPLES / "reviews-dev.tsv", "--json")
+    assert set(json.loads(done.out)["confusion"]) == {"negative", "positive"}
     done = command("task", "predict", tmp_path / "run", tmp_path / "raw.txt", "--text")
-    assert [line.partition("\t")[2] for line in done.out.splitlines()] == ["It was fine .", "", "", "It was not ."]
+    assert [line.partition("\t")[2] for line in done.out.splitlines()] == ["It was fine.", "", "", "It was not."]
 
 
 def test_a_stopped_run_says_how_to_go_on(command: Command, model: Path, tmp_path: Path) -> None:

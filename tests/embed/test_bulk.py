@@ -21,11 +21,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import elmo.embed.bulk as bulk
-from elmo.embed.bulk import BulkOptions, embed_file
+from elmo.embed.bulk import BulkOptions, Embedded, embed_file
 from elmo.embed.embedder import Embedder
 from elmo.embed.load import load
 from elmo.embed.rows import Row
-from elmo.errors import ConfigError, ElmoError, ResumeError
+from elmo.errors import ConfigError, ElmoError, MissingExtraError, ResumeError
 from elmo.text.locking import locked
 
 LINES = [
@@ -52,7 +52,7 @@ def expected(embedder: Embedder, layers: object = "mean") -> list[np.ndarray]:
     return embedder.encode([line.split() for line in LINES], layers=layers)
 
 
-def run(embedder: Embedder, source: str, output: Path, **arguments: object) -> int:
+def run(embedder: Embedder, source: str, output: Path, **arguments: object) -> Embedded | None:
     options = BulkOptions(**{"tokenized": True, **arguments.pop("options", {})})
     return embed_file(embedder, source, str(output), options=options, **arguments)
 
@@ -61,7 +61,8 @@ def test_allennlp_hdf5_has_a_dataset_a_line_and_the_index_of_sentences(
     embedder: Embedder, source: str, tmp_path: Path
 ) -> None:
     output = tmp_path / "out.hdf5"
-    assert run(embedder, source, output, options={"layers": "all"}) == 6
+    done = run(embedder, source, output, options={"layers": "all"})
+    assert (done.lines, done.tokens) == (6, 24)
     with h5py.File(output) as file:
         assert list(file) == ["0", "1", "2", "3", "4", "5", "sentence_to_index"]
         for n, vectors in enumerate(expected(embedder, "all")):
@@ -136,7 +137,7 @@ def test_jsonl_has_an_object_a_line(embedder: Embedder, source: str, tmp_path: P
 
 
 def test_standard_output_gets_json_lines(embedder: Embedder, source: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert embed_file(embedder, source, "-", options=BulkOptions()) == 6
+    assert embed_file(embedder, source, "-", options=BulkOptions()).lines == 6
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["line"] for row in rows] == list(range(6))
 
@@ -144,7 +145,7 @@ def test_standard_output_gets_json_lines(embedder: Embedder, source: str, capsys
 def test_an_empty_file_gives_an_empty_output(embedder: Embedder, tmp_path: Path) -> None:
     source = write(tmp_path / "empty.txt", [])
     for suffix in bulk.SUFFIXES:
-        assert run(embedder, source, tmp_path / f"out{suffix}") == 0
+        assert run(embedder, source, tmp_path / f"out{suffix}").lines == 0
         assert (tmp_path / f"out{suffix}").exists()
 
 
@@ -275,7 +276,7 @@ def test_two_runs_do_not_write_the_same_output(embedder: Embedder, source: str, 
             with pytest.raises(ResumeError, match=r"out.jsonl.parts: another process is at work on this output"):
                 run(embedder, source, output, **again)
     assert (folder / "job.json").read_text() == "{}"
-    assert run(embedder, source, output, overwrite=True) == len(LINES)
+    assert run(embedder, source, output, overwrite=True).lines == len(LINES)
     assert not folder.exists()
 
 
@@ -337,7 +338,7 @@ def test_overwriting_leaves_a_folder_alone_that_is_not_ours(embedder: Embedder, 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
-def test_a_terminal_sees_progress_with_rate_and_time_left_and_a_pipe_sees_nothing(
+def test_a_terminal_sees_lines_with_rate_and_time_left_and_a_pipe_one_line_at_the_end(
     model_directory: Path, tmp_path: Path
 ) -> None:
     import fcntl
@@ -348,7 +349,8 @@ def test_a_terminal_sees_progress_with_rate_and_time_left_and_a_pipe_sees_nothin
     code = "import sys; from elmo.apps.cli import main; sys.exit(main())"
     command = [sys.executable, "-c", code, "embed", source, "-m", str(model_directory), "--tokenized", "-o"]
     done = subprocess.run([*command, str(tmp_path / "a.npz")], capture_output=True, check=True)
-    assert done.stderr == b""
+    last = rb"a\.npz: 30,000 lines, 90,000 tokens, one vector a token, 16 dimensions \([\d.]+ s, [\d,]+ tokens/s\)\n"
+    assert re.search(rb"^\S*" + last + b"$", done.stderr)
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))  # a new one has no columns to draw in
     process = subprocess.Popen([*command, str(tmp_path / "b.npz")], stderr=theirs)
@@ -362,4 +364,17 @@ def test_a_terminal_sees_progress_with_rate_and_time_left_and_a_pipe_sees_nothin
     shares = {int(share) for share in re.findall(rb"(\d+)%", seen)}
     assert {0, 100} <= shares
     assert len(shares) > 2, "nothing was seen between the beginning and the end"
-    assert re.search(rb"\[\d+:\d+<\d+:\d+, [\d.]+k?M?B/s\]", seen)
+    assert re.search(rb"[\d,]+ lines \[\d+:\d+<\d+:\d+, [\d,]+ tokens/s\]", seen)
+    assert re.search(
+        rb"100%\S* 30,000 lines \[[^\r\n]*\r\n\S*b\.npz: 30,000 lines, 90,000 tokens", seen.replace(b"| ", b" ")
+    )
+
+
+def test_a_missing_pyarrow_is_noticed_before_anything_is_computed(
+    embedder: Embedder, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setattr(Embedder, "embed_tokens", lambda *_, **__: pytest.fail("something was computed"))
+    with pytest.raises(MissingExtraError, match=r"Parquet needs pyarrow; install it with: pip install pyarrow$"):
+        run(embedder, source, tmp_path / "out.parquet")
+    assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]

@@ -67,6 +67,7 @@ def test_choices_of_layers_agree_with_each_other(embedder: Embedder) -> None:
         close(embedder.encode(SENTENCES, layers="top")[n], layers[2])
         for k in range(3):
             close(embedder.encode(SENTENCES, layers=k)[n], layers[k])
+            close(embedder.encode(SENTENCES, layers=k - 3)[n], layers[k])
 
 
 def test_layer_0_is_the_word_twice(embedder: Embedder) -> None:
@@ -236,6 +237,7 @@ def test_other_input_is_refused_with_its_place(embedder: Embedder, sentences: li
     ("arguments", "message"),
     [
         ({"layers": 3}, "layers is 3; it must be 'mean', 'top', 'all' or a number from 0 to 2"),
+        ({"layers": -4}, "layers is -4"),
         ({"layers": "best"}, "layers is 'best'"),
         ({"layers": True}, "layers is True"),
         ({"pooling": "sum"}, "pooling is 'sum'"),
@@ -410,7 +412,7 @@ def test_words_are_encoded_once_over_all_batches(model_directory: Path, monkeypa
     embedder = load(model_directory, device="cpu")
     asked: list[str] = []
     real = embedder._encode_words
-    monkeypatch.setattr(embedder, "cache", WordCache(lambda words: (asked.extend(words), real(words))[1], size=8))
+    monkeypatch.setattr(embedder, "_cache", WordCache(lambda words: (asked.extend(words), real(words))[1], size=8))
     embedder.encode([["a", "b", "a"], ["b", "c"]] * 50, batch_size=3)
     assert sorted(asked) == ["a", "b", "c"]
 
@@ -432,3 +434,31 @@ def test_loading_without_a_name_where_no_model_is_packaged_says_what_to_give(
     monkeypatch.setattr(packaged, "packaged_directory", lambda name="english": tmp_path / name)
     with pytest.raises(WeightsError, match=r"comes without its model .* name another one"):
         load()
+
+
+def test_an_embedder_says_what_it_is(embedder: Embedder, model_directory: Path) -> None:
+    wanted = f"Embedder({str(model_directory)!r}, 3 layers of 16, device='cpu', precision='float32', state='settled')"
+    assert repr(embedder) == wanted
+
+
+def test_a_model_is_saved_a_second_time_when_that_is_allowed(embedder: Embedder, tmp_path: Path) -> None:
+    embedder.save_pretrained(tmp_path / "saved")
+    with pytest.raises(WeightsError, match="--overwrite, overwrite=True"):
+        embedder.save_pretrained(tmp_path / "saved")
+    embedder.save_pretrained(tmp_path / "saved", overwrite=True)
+    np.testing.assert_array_equal(load(tmp_path / "saved", device="cpu").encode("a"), embedder.encode("a"))
+
+
+@pytest.mark.parametrize("sentences", [b"abc", [b"abc"], [["a", b"abc"]], ["a", bytearray(b"abc")]])
+def test_bytes_are_called_bytes(embedder: Embedder, sentences: object) -> None:
+    with pytest.raises(InputError, match=r"byte(s|array) \(b'abc'\), not text: decode it first"):
+        embedder.encode(sentences)  # type: ignore[arg-type]
+
+
+def test_returned_tokens_are_a_sequence_of_words(embedder: Embedder) -> None:
+    vectors, tokens = embedder.encode("The bank isn't open.", return_tokens=True)
+    assert list(tokens) == ["The", "bank", "is", "n't", "open", "."]
+    assert len(tokens) == len(vectors)
+    assert (tokens[1], tokens[-1], tokens[1:3]) == ("bank", ".", ["bank", "is"])
+    assert "bank" in tokens
+    assert tokens.offsets[1] == (4, 8)

@@ -1,6 +1,8 @@
 """`Elmo` in a task model: what learns, what is saved, masks, boundaries, penalties."""
 
 import copy
+import dataclasses
+import logging
 import pickle
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from torch import nn
 
 from elmo.embed.embedder import Embedder
 from elmo.embed.module import Elmo
-from elmo.errors import ConfigError, InputError
+from elmo.errors import ConfigError, ElmoError, InputError
 from elmo.text.chars import spell
 from elmo.weights.formats import read_model
 
@@ -250,3 +252,86 @@ def test_a_used_module_is_copied_pickled_and_moved_to_another_type(model_directo
     exact = elmo.double()(SENTENCES).representations[0]
     assert exact.dtype == torch.float64
     torch.testing.assert_close(exact.float(), expected, rtol=0, atol=1e-5)
+
+
+def test_an_unfrozen_bilm_learns(model_directory: Path) -> None:
+    """As every PyTorch user unfreezes: by its parameters, after the module was made and used."""
+    model = read_model(model_directory)
+    elmo, other = Elmo(model, dropout=0.0), Elmo(model).eval()
+    (before,) = elmo(SENTENCES).representations
+    weights = {name: p.clone() for name, p in model.bilm.named_parameters()}
+    elmo.bilm.requires_grad_(True)
+    assert elmo.train_bilm
+    optimizer = torch.optim.SGD(elmo.parameters(), lr=0.1)
+    (found,) = elmo(SENTENCES).representations
+    torch.testing.assert_close(found, before, rtol=0, atol=1e-5)
+    found.square().sum().backward()
+    assert all(p.grad is not None and bool(p.grad.any()) for p in elmo.bilm.parameters())
+    optimizer.step()
+    elmo.bilm.requires_grad_(False)
+    assert not elmo.train_bilm
+    after = elmo.eval()(SENTENCES).representations[0].detach()
+    assert not torch.allclose(after, before, atol=1e-4)
+    again = Elmo(dataclasses.replace(model, bilm=elmo.bilm)).eval()
+    again.mixes.load_state_dict(elmo.mixes.state_dict())
+    assert torch.equal(again(SENTENCES).representations[0], after)
+    # The model that it came from, and its other users, know nothing of it.
+    assert all(torch.equal(p, weights[name]) for name, p in model.bilm.named_parameters())
+    torch.testing.assert_close(other(SENTENCES).representations[0], before, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("part", ["tokens", "lstm"])
+def test_a_part_of_the_bilm_learns_alone(model_directory: Path, part: str) -> None:
+    elmo = make(model_directory, dropout=0.0)
+    elmo(SENTENCES)
+    getattr(elmo.bilm, part).requires_grad_(True)
+    elmo(SENTENCES).representations[0].sum().backward()
+    learned = {name.split(".")[0] for name, p in elmo.bilm.named_parameters() if p.grad is not None}
+    assert learned == {part}
+
+
+@torch.no_grad()
+def test_a_frozen_weight_that_is_written_changes_the_vectors(model_directory: Path) -> None:
+    elmo = make(model_directory).eval()
+    elmo(SENTENCES)
+    for parameter in elmo.bilm.parameters():
+        parameter.mul_(0.5)
+    fresh = Elmo(elmo.model).eval()
+    assert torch.equal(elmo(SENTENCES).representations[0], fresh(SENTENCES).representations[0])
+
+
+def test_a_bilm_that_learned_after_all_is_in_the_state_dict(model_directory: Path) -> None:
+    elmo = make(model_directory, save_bilm=False)
+    assert not any("bilm" in name for name in elmo.state_dict())
+    elmo.bilm.requires_grad_(True)
+    elmo(SENTENCES)
+    assert any("bilm" in name for name in elmo.state_dict())
+
+
+def test_saving_a_second_time_names_the_argument_that_allows_it(model_directory: Path, tmp_path: Path) -> None:
+    elmo, path = make(model_directory), tmp_path / "saved"
+    elmo.save_pretrained(path)
+    with pytest.raises(ElmoError, match=r"\(--overwrite, overwrite=True\)"):
+        elmo.save_pretrained(path)
+    with torch.no_grad():
+        elmo.mixes[0].gamma.fill_(7.0)
+    elmo.save_pretrained(path, overwrite=True)
+    assert Elmo.from_pretrained(path).mixes[0].gamma.item() == 7.0
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor")  # torch's own; it silences it itself
+def test_a_compiled_model_gives_the_same_without_a_warning(
+    model_directory: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    elmo = make(model_directory).eval()
+    model = nn.ModuleDict({"elmo": elmo, "head": nn.Linear(elmo.dim, 2)})
+
+    def forward(sentences: list[list[str]]) -> torch.Tensor:
+        return torch.relu(model["head"](model["elmo"](sentences).representations[0]))
+
+    wanted = forward(SENTENCES)
+    compiled = torch.compile(forward, backend="eager")
+    assert torch.equal(compiled(SENTENCES), wanted)
+    compiled(SENTENCES).sum().backward()
+    assert elmo.mixes[0].gamma.grad is not None
+    assert not [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]

@@ -1,5 +1,6 @@
 """Packed weights of large models: made once, mapped afterwards, never those of another file."""
 
+import logging
 import os
 import shutil
 import threading
@@ -20,6 +21,8 @@ from elmo.weights.formats import read_model, write_model
 SENTENCES = [["The", "bank", "is", "open", "."], ["Yes", "."]]
 
 pytestmark = pytest.mark.skipif(not kernels_run(), reason="no C++ compiler")
+
+modes = pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
 
 
 @pytest.fixture
@@ -135,3 +138,32 @@ def test_small_models_and_other_precisions_leave_no_file(
     monkeypatch.setattr(packedfiles, "FROM_BYTES", 0)
     load_and_keep(model_directory, "float64")
     assert not os.listdir(tmp_path)
+
+
+@modes
+def test_packed_weights_that_others_could_lay_there_are_not_taken(
+    model_directory: Path, kept: Path, embedder: Embedder, caplog: pytest.LogCaptureFixture
+) -> None:
+    load_and_keep(model_directory)
+    (made,) = kept.iterdir()
+    forged = bytes(made.stat().st_size - 64) + made.read_bytes()[-64:]
+    made.write_bytes(forged)
+    kept.chmod(0o777)
+    with caplog.at_level(logging.WARNING):
+        np.testing.assert_array_equal(vectors(load_and_keep(model_directory)), vectors(embedder))
+    assert "others (mode 777)" in caplog.text
+    assert made.read_bytes() == forged  # nothing was written there either
+
+
+@modes
+def test_a_packed_file_that_others_can_write_is_made_anew(
+    model_directory: Path, kept: Path, embedder: Embedder
+) -> None:
+    load_and_keep(model_directory)
+    (made,) = kept.iterdir()
+    made.write_bytes(bytes(made.stat().st_size - 64) + made.read_bytes()[-64:])
+    made.chmod(0o666)
+    np.testing.assert_array_equal(vectors(load_and_keep(model_directory)), vectors(embedder))
+    (made,) = kept.iterdir()
+    assert made.stat().st_mode & 0o022 == 0
+    np.testing.assert_array_equal(vectors(load_and_keep(model_directory)), vectors(embedder))

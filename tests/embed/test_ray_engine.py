@@ -68,7 +68,9 @@ def test_the_shards_hold_every_line_once(tmp_path: Path) -> None:
 
 def test_a_worker_makes_a_shard_that_equals_encode(tmp_path: Path, model_directory: Path, embedder: Embedder) -> None:
     corpus = make_corpus(tmp_path / "corpus", lines=25)
-    worker = EmbedShard(str(tmp_path), {"name_or_path": str(model_directory), "device": "cpu"}, BulkOptions(), 1)
+    worker = EmbedShard(
+        str(tmp_path), {"name_or_path": str(model_directory), "device": "cpu"}, BulkOptions(), 1, source=str(corpus)
+    )
     shard = plan(str(corpus), lines_in_shard=10)[1]
     worker(vars(shard))
     table = pyarrow.parquet.read_table(tmp_path / shard.name)
@@ -83,7 +85,9 @@ def test_a_worker_makes_a_shard_that_equals_encode(tmp_path: Path, model_directo
 def test_a_shard_that_is_there_is_not_made_again(tmp_path: Path, model_directory: Path) -> None:
     shard = Shard(number=3, file="nowhere.txt", first_line=0, start=0, stop=5)
     (tmp_path / shard.name).write_bytes(b"made before")
-    worker = EmbedShard(str(tmp_path), {"name_or_path": str(model_directory), "device": "cpu"}, BulkOptions(), 1)
+    worker = EmbedShard(
+        str(tmp_path), {"name_or_path": str(model_directory), "device": "cpu"}, BulkOptions(), 1, source="here"
+    )
     assert worker(vars(shard)) == {"number": 3}
     assert (tmp_path / shard.name).read_bytes() == b"made before"
 

@@ -10,8 +10,8 @@ import pytest
 from tests.weights.webserver import Behaviour, serving
 
 from elmo.errors import WeightsError
-from elmo.weights import cache, download
-from elmo.weights.cache import cache_directory, recorded_sha256
+from elmo.weights import download
+from elmo.weights.cache import recorded_sha256
 from elmo.weights.download import RemoteFile, fetch
 
 CONTENT = random.Random(0).randbytes(300_000)
@@ -190,21 +190,15 @@ def test_two_processes_at_once_fetch_it_once(tmp_path):
     assert len(behaviour.requests) == 1
 
 
-@pytest.mark.parametrize(
-    ("platform", "variables", "wanted"),
-    [
-        ("linux", {"ELMO_CACHE": "/a"}, "/a"),
-        ("linux", {"XDG_CACHE_HOME": "/b"}, "/b/elmo"),
-        ("linux", {}, "/home/me/.cache/elmo"),
-        ("darwin", {}, "/home/me/Library/Caches/elmo"),
-        ("win32", {"LOCALAPPDATA": "/c"}, "/c/elmo/cache"),
-    ],
-)
-def test_the_cache_is_where_the_platform_keeps_caches(platform, variables, wanted, monkeypatch):
-    for name in ("ELMO_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(cache.sys, "platform", platform)
-    monkeypatch.setattr(Path, "home", lambda: Path("/home/me"))
-    assert cache_directory() == Path(wanted)
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+@pytest.mark.parametrize("known", [None, SHA256])
+def test_a_file_that_others_can_write_is_checked_at_every_use(tmp_path, known):
+    with serving(Behaviour(CONTENT)) as url:
+        file = _file(url, sha256=known)
+        path = fetch(file, tmp_path / "m")
+    assert path.stat().st_mode & 0o022 == 0
+    path.parent.chmod(0o777)
+    assert fetch(file, tmp_path / "m") == path
+    path.write_bytes(b"something else")
+    with pytest.raises(WeightsError, match="its sha256 is"):
+        fetch(file, tmp_path / "m")

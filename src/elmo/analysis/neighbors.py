@@ -3,27 +3,47 @@
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from elmo.embed.embedder import Embedder
+from elmo.embed.embedder import BAR_AFTER_SECONDS, Embedder
+from elmo.embed.progress import TextBar
 from elmo.embed.selection import Layers
-from elmo.embed.similarity import place_of
+from elmo.embed.similarity import choose_place
 from elmo.errors import ConfigError
 
 BATCH = 256
-BLOCK = 1024  # sentences embedded at once, so that a large text needs no more memory than a small one
+BLOCK = 512  # sentences embedded at once, so that a large text needs no more memory than a small one
 
 Words = Literal["all", "same", "other"]
 
 
+class Question(NamedTuple):
+    """A word in a raw sentence; `occurrence` (from 1) says which one, where there are several: the first if None."""
+
+    word: str
+    sentence: str
+    occurrence: int | None = None
+
+
+class Sentence(NamedTuple):
+    """A sentence to search, and where it stands: a file and a line, from 1."""
+
+    tokens: list[str]
+    file: str | None = None
+    line: int | None = None
+
+
 class Neighbor(NamedTuple):
-    """A word in a sentence, and how similar it is (cosine)."""
+    """A word in a sentence, how similar it is (cosine), and where the sentence stands, if that was told."""
 
     similarity: float
     tokens: list[str]
     place: int
+    file: str | None = None
+    line: int | None = None
 
     @property
     def word(self) -> str:
@@ -36,45 +56,91 @@ class Neighbor(NamedTuple):
         return " ".join([*self.tokens[: self.place], f"[{self.word}]", *self.tokens[self.place + 1 :]])
 
 
+class Answer(NamedTuple):
+    """What was asked, as the model reads it, and its nearest neighbours."""
+
+    asked: Neighbor  # the word itself, of similarity 1
+    neighbors: list[Neighbor]
+
+
 def find_neighbors(
     embedder: Embedder,
-    queries: Sequence[tuple[str, str]],
-    sentences: Iterable[str] | Iterable[Sequence[str]],
+    questions: Sequence[Question | tuple[str, str]],
+    sentences: Iterable[str] | Iterable[Sequence[str]] | Iterable[Sentence],
     *,
     layers: Layers = "top",
     count: int = 5,
     words: Words = "all",
+    ignore_case: bool = False,
+    files: Sequence[str] = (),
 ) -> list[list[Neighbor]]:
     """For each (word, raw sentence) the `count` nearest words among `sentences`, at most one of a sentence.
 
-    `words`: look at all words, only at uses of the "same" word, or only at "other" words (upper and lower case are the
-    same here). The query's own sentence is passed over where it occurs.
+    The sentences are embedded once, however many questions there are. `words`: look at all words, only at uses of the
+    "same" word, or only at "other" words (upper and lower case are the same here). `ignore_case`: whether `Bank` in a
+    question's sentence is its word `bank`. A question's own sentence is passed over where it occurs. `files`: where the
+    sentences are read from, if they are, so that a terminal sees how much is left.
     """
+    found = answer_questions(
+        embedder, questions, sentences, layers=layers, count=count, words=words, ignore_case=ignore_case, files=files
+    )
+    return [answer.neighbors for answer in found]
+
+
+def answer_questions(
+    embedder: Embedder,
+    questions: Sequence[Question | tuple[str, str]],
+    sentences: Iterable[str] | Iterable[Sequence[str]] | Iterable[Sentence],
+    *,
+    layers: Layers = "top",
+    count: int = 5,
+    words: Words = "all",
+    ignore_case: bool = False,
+    files: Sequence[str] = (),
+) -> list[Answer]:
+    """The same, with the tokens of each question and the place of the word that was taken."""
     if layers == "all":
         raise ConfigError("layers is 'all', but neighbours are of one vector: 'top', 'mean' or a number")
-    asked, tokens = embedder.encode([text for _, text in queries], layers=layers, normalize=True, return_tokens=True)
-    places = [place_of(word, found.words) for (word, _), found in zip(queries, tokens, strict=True)]
-    own = [list(found.words) for found in tokens]
-    vectors = [asked[n][place] for n, place in enumerate(places)]  # [D] each
-    best: list[list[tuple[float, int, list[str], int]]] = [[] for _ in queries]
+    asked = _ask(embedder, [Question(*question) for question in questions], layers, ignore_case=ignore_case)
+    best: list[list[tuple[float, int, Neighbor]]] = [[] for _ in asked]
     number = 0
-    for block in _blocks(sentences):
-        embedded, found = embedder.encode(block, layers=layers, batch_size=BATCH, normalize=True, return_tokens=True)
-        for rows, sentence in zip(embedded, found, strict=True):
-            number -= 1  # earlier sentences win where similarities are equal
-            read = list(sentence if isinstance(sentence, list) else sentence.words)
-            for n, (word, _) in enumerate(queries):
-                candidates = [] if read == own[n] else _candidates(read, word, words)
-                if candidates:
-                    similar = rows[candidates] @ vectors[n]
-                    top = int(np.argmax(similar))
-                    heapq.heappush(best[n], (float(similar[top]), number, read, candidates[top]))
-                    if len(best[n]) > count:
-                        heapq.heappop(best[n])
+    with TextBar(files, unit="sentences", delay=BAR_AFTER_SECONDS) as bar:
+        for block in _blocks(sentences):
+            texts = [one.tokens if isinstance(one, Sentence) else one for one in block]
+            embedded, tokens = embedder.encode(
+                texts, layers=layers, batch_size=BATCH, normalize=True, return_tokens=True, show_progress_bar=False
+            )
+            for given, rows, sentence in zip(block, embedded, tokens, strict=True):
+                number -= 1  # earlier sentences win where similarities are equal
+                read = list(sentence if isinstance(sentence, list) else sentence.words)
+                file, line = (given.file, given.line) if isinstance(given, Sentence) else (None, None)
+                for (own, vector), nearest in zip(asked, best, strict=True):
+                    candidates = [] if read == own.tokens else _candidates(read, own.word, words)
+                    if candidates:
+                        similar = rows[candidates] @ vector
+                        top = int(np.argmax(similar))
+                        found = Neighbor(float(similar[top]), read, candidates[top], file, line)
+                        heapq.heappush(nearest, (found.similarity, number, found))
+                        if len(nearest) > count:
+                            heapq.heappop(nearest)
+                bar.advance(sum(len(word.encode("utf-8", "replace")) + 1 for word in read), count=1, tokens=len(read))
+        bar.complete()
     return [
-        [Neighbor(similarity, read, place) for similarity, _, read, place in sorted(found, reverse=True)]
-        for found in best
+        Answer(own, [neighbor for _, _, neighbor in sorted(nearest, reverse=True)])
+        for (own, _), nearest in zip(asked, best, strict=True)
     ]
+
+
+def _ask(
+    embedder: Embedder, questions: Sequence[Question], layers: Layers, *, ignore_case: bool
+) -> list[tuple[Neighbor, npt.NDArray[np.floating]]]:
+    """The place of each question's word, and its vector [D]."""
+    rows, tokens = embedder.encode([q.sentence for q in questions], layers=layers, normalize=True, return_tokens=True)
+    found = []
+    for question, vectors, read in zip(questions, rows, tokens, strict=True):
+        place = choose_place(question.word, read.words, occurrence=question.occurrence, ignore_case=ignore_case)
+        found.append((Neighbor(1.0, list(read.words), place), vectors[place]))
+    return found
 
 
 def _candidates(tokens: Sequence[str], word: str, words: Words) -> list[int]:
@@ -84,7 +150,7 @@ def _candidates(tokens: Sequence[str], word: str, words: Words) -> list[int]:
     return [n for n, token in enumerate(tokens) if (token.lower() == word.lower()) == same]
 
 
-def _blocks(sentences: Iterable[str] | Iterable[Sequence[str]]) -> Iterator[list[str]]:
-    rest: Iterator[str] = iter(sentences)  # type: ignore[arg-type] # of one kind or the other; encode tells them apart
+def _blocks(sentences: Iterable[Any]) -> Iterator[list[Any]]:
+    rest = iter(sentences)  # of one kind or another; encode tells texts from tokens
     while block := list(islice(rest, BLOCK)):
         yield block

@@ -5,6 +5,7 @@ N uses, L layers, D dimensions.
 
 import importlib.util
 import io
+import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from elmo.analysis.examples import Use
+from elmo.analysis.fonts import DEFAULT, fonts_for
+from elmo.analysis.labels import place_labels
 from elmo.analysis.projection import principal_plane
 from elmo.embed.embedder import Embedder
 from elmo.embed.similarity import place_of
@@ -25,6 +28,7 @@ SUFFIXES = (".png", ".svg", ".pdf")
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#F0E442")
 SHAPES = ("o", "s", "^", "D", "v", "P", "X", "*")
 CONTEXT = 38  # characters on each side of a word
+PANEL = 266.0  # typographic points of a layer's panel, both ways
 
 
 class Spot(NamedTuple):
@@ -81,9 +85,19 @@ def draw_spots(embedder: Embedder, spots: Sequence[Spot], path: Path) -> None:
     check_picture(path)
     if len(spots) < 3:
         raise InputError(f"{len(spots)} use(s) of the word were found; a picture needs three")
+    from matplotlib import rc_context
+
+    fonts = fonts_for([*(spot.excerpt for spot in spots), *(spot.group for spot in spots)])
+    vectors = _vectors(embedder, spots)  # [L, N, D]
+    with rc_context({"font.family": fonts}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # told once by then
+        write_file(path, _drawn(spots, vectors, path.suffix[1:].lower()))
+
+
+def _drawn(spots: Sequence[Spot], vectors: npt.NDArray[np.floating], kind: str) -> bytes:
+    """The picture of vectors [L, N, D] as a file."""
     from matplotlib.figure import Figure
 
-    vectors = _vectors(embedder, spots)  # [L, N, D]
     groups = list(dict.fromkeys(spot.group for spot in spots))
     rows = -(-len(spots) // 2)
     figure = Figure(figsize=(3.8 * len(vectors), 4.2 + 0.19 * rows), layout="constrained")
@@ -104,7 +118,18 @@ def draw_spots(embedder: Embedder, spots: Sequence[Spot], path: Path) -> None:
                 s=45,
                 alpha=0.8,
             )
-            axes.annotate(str(number), (x, y), textcoords="offset points", xytext=(4, 3), fontsize=7)
+        scale = PANEL / 2 / reach  # typographic points of a unit
+        for label in place_labels([(x * scale, y * scale) for x, y in points.tolist()], side=PANEL):
+            (x, y), (right, up) = label.point, label.middle
+            axes.annotate(
+                label.text,
+                (x / scale, y / scale),
+                xytext=(right / scale, up / scale),
+                arrowprops={"arrowstyle": "-", "linewidth": 0.4, "color": "0.5"} if label.needs_line else None,
+                fontsize=7,
+                ha="center",
+                va="center",
+            )
         title = "tokens: no context" if layer == 0 else f"LSTM {layer} ({share:.0%} of the variance)"
         axes.set(title=title, xticks=[], yticks=[], xlim=(-reach, reach), ylim=(-reach, reach))
         axes.title.set_fontsize(10)
@@ -113,11 +138,11 @@ def draw_spots(embedder: Embedder, spots: Sequence[Spot], path: Path) -> None:
         column, row = divmod(number - 1, rows)
         x, y = 0.01 + 0.5 * column, 1 - (row + 0.5) / (rows + 0.5)
         colour = COLOURS[groups.index(spot.group) % len(COLOURS)]
-        below.text(x, y, str(number), fontsize=7, color=colour, weight="bold")
+        below.text(x, y, str(number), fontsize=7, color=colour, weight="bold", family=DEFAULT)
         below.text(x + 0.025, y, spot.excerpt, fontsize=7, parse_math=False)
     drawn = io.BytesIO()
-    figure.savefig(drawn, format=path.suffix[1:].lower(), dpi=110)
-    write_file(path, drawn.getvalue())
+    figure.savefig(drawn, format=kind, dpi=110)
+    return drawn.getvalue()
 
 
 def check_picture(path: Path) -> None:

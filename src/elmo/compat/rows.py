@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from elmo.embed.wordcache import WordCache
+from elmo.embed.wordrows import word_vectors
 from elmo.errors import ConfigError, InputError
 from elmo.model.bilm import BiLM
 from elmo.model.charcnn import CharCNNConfig
@@ -94,9 +95,7 @@ class RowVectors:
     def _encode(self, keys: Sequence[str]) -> Tensor:
         points = np.array(keys, dtype=f"U{self._characters}").view(np.uint32).reshape(-1, self._characters)
         device = self._bilm.settled_h.device
-        vectors = self._bilm.tokens(torch.from_numpy(points.astype(np.int64)).to(device))
-        assert isinstance(vectors, Tensor)
-        return vectors
+        return word_vectors(self._bilm.tokens, torch.from_numpy(points.astype(np.int64)).to(device))
 
     def __getstate__(self) -> BiLM:
         return self._bilm

@@ -2,33 +2,35 @@
 
 import contextlib
 import os
+import stat
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TextIO
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from tqdm import tqdm
 
 from elmo.embed.embedder import Embedder
-from elmo.embed.journal import Journal, digest_lines, journal_of
+from elmo.embed.journal import FINISHED, Journal, digest_lines, journal_in
 from elmo.embed.pipeline import Behind, ahead
-from elmo.embed.rows import Row, Shape
+from elmo.embed.progress import TextBar
+from elmo.embed.rows import Line, Row, Shape
 from elmo.embed.selection import Layers, Pooling, check_layers, join_pieces, pool
 from elmo.embed.sentences import sentence_starts
 from elmo.embed.writers.hdf5 import write_hdf5
 from elmo.embed.writers.jsonl import write_jsonl, write_row
 from elmo.embed.writers.npz import write_npz
-from elmo.embed.writers.parquet import write_parquet
+from elmo.embed.writers.parquet import import_pyarrow, write_parquet
 from elmo.errors import ConfigError, InputError, ResumeError
 from elmo.model.bilstm import State
-from elmo.text.files import expand_paths, read_lines, refuse_output_in_source
+from elmo.text.files import expand_paths, read_groups, read_lines, refuse_output_in_source
 from elmo.text.tokenizer import Tokenizer
-from elmo.text.writing import errors_naming
+from elmo.text.writing import errors_naming, sync_directory
 
 Format = Literal["hdf5-allennlp", "hdf5-bilm", "parquet", "npz", "jsonl"]
 Writer = Callable[[Iterable[Row], Path, Shape], None]
@@ -76,10 +78,26 @@ class BulkOptions:
             raise ConfigError(f"dtype is {self.dtype!r}; vectors are stored as float32 or float16")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Embedded:
+    """What a job came to."""
+
+    lines: int
+    tokens: int
+    shape: Shape
+    computed: int  # tokens that this run computed; an interrupted one may have left others
+    seconds: float
+
+
 def format_of(output: str, chosen: Format | None = None) -> Format:
-    """The output format: the chosen one, or what the name says."""
-    if chosen is not None:
-        return chosen
+    """The output format: the chosen one, or what the name says. Fails where what it needs is not installed."""
+    found = chosen if chosen is not None else _format_by_name(output)
+    if found == "parquet":
+        import_pyarrow()
+    return found
+
+
+def _format_by_name(output: str) -> Format:
     if output == STANDARD_STREAM:
         return "jsonl"
     suffix = Path(output).suffix.lower()
@@ -100,44 +118,88 @@ def embed_file(
     resume: bool = False,
     overwrite: bool = False,
     show_progress_bar: bool | None = None,
-) -> int:
-    """Embed every line of `source` into `output` and say how many lines that were.
+) -> Embedded | None:
+    """Embed every line of `source` into `output` and say what that came to; None if an earlier run had finished it.
 
-    `-` is standard input or output (JSON lines, written as they come, nothing to resume). Otherwise finished parts
-    stand in the folder `<output>.parts` until the output is complete and takes its name.
+    `-` is standard input or output (JSON lines, nothing to resume): what comes through a pipe is answered as it comes.
+    Otherwise finished parts stand in the folder `<output>.parts` until the output is complete and takes its name.
     """
     check_layers(options.layers, embedder.layer_count)
-    expand_paths([source])  # a name that is not there fails before anything is made
+    files = expand_paths([source])  # a name that is not there fails before anything is made
     refuse_output_in_source(source, output)
     if output != STANDARD_STREAM and Path(output).is_dir():
         raise InputError(f"{output}: is a directory; name a file")
     chosen = format_of(output, output_format)
-    shape = shape_of(embedder, options)
-    with _bar(source, show_progress_bar) as bar:
+    shape = shape_of(embedder, options, source)
+    begun = time.monotonic()
+    with TextBar(files, show=show_progress_bar) as bar:
+        done: _Count | None
         if output == STANDARD_STREAM:
-            return _to_standard_output(embedder, source, options, shape, bar)
-        return _to_file(embedder, source, Path(output), options, chosen, shape, bar, resume=resume, overwrite=overwrite)
+            done = _to_standard_output(embedder, source, options, shape, bar)
+        else:
+            target = Path(output)
+            done = _to_file(embedder, source, target, options, chosen, shape, bar, resume=resume, overwrite=overwrite)
+        if done is None:
+            return None
+        bar.complete()
+    seconds = time.monotonic() - begun
+    return Embedded(lines=done.lines, tokens=done.tokens, shape=shape, computed=done.computed, seconds=seconds)
 
 
-def shape_of(embedder: Embedder, options: BulkOptions) -> Shape:
+class _Count(NamedTuple):
+    """Lines and tokens of the input, and the tokens that were computed now."""
+
+    lines: int = 0
+    tokens: int = 0
+    computed: int = 0
+
+    def add(self, tokens: Sequence[Sequence[Sequence[str]]], *, computed: bool) -> "_Count":
+        size = _token_count(tokens)
+        return _Count(self.lines + len(tokens), self.tokens + size, self.computed + (size if computed else 0))
+
+
+def shape_of(embedder: Embedder, options: BulkOptions, source: str) -> Shape:
     """What the rows of a job have in common."""
     return Shape(
         dim=embedder.dim,
         layers=embedder.layer_count if options.layers == "all" else None,
         pooled=options.pooling is not None,
         dtype=options.dtype,
+        files=os.path.isdir(source),
     )
 
 
-def _to_standard_output(embedder: Embedder, source: str, options: BulkOptions, shape: Shape, bar: "tqdm[Any]") -> int:
-    count, carried = 0, None
-    for lines, tokens in parts_of(embedder, _lines(source), options):
-        rows, carried = embed_part(embedder, lines, tokens, options, first=count, carried=carried, bar=bar)
-        for row in rows:
-            write_row(row, sys.stdout, shape)
-        sys.stdout.flush()
-        count += len(lines)
+def _to_standard_output(embedder: Embedder, source: str, options: BulkOptions, shape: Shape, bar: TextBar) -> _Count:
+    count, carried = _Count(), None
+    for group in _groups_as_they_come(source, embedder):
+        for lines, tokens in parts_of(embedder, group, options):
+            rows, carried = embed_part(embedder, lines, tokens, options, carried=carried, bar=bar)
+            for row in rows:
+                write_row(row, sys.stdout, shape)
+            sys.stdout.flush()
+            count = count.add(tokens, computed=True)
     return count
+
+
+def _groups_as_they_come(source: str, embedder: Embedder) -> Iterator[Iterable[Line]]:
+    """The lines of a pipe or terminal in groups: what it holds whenever it is read. Those of a file in one.
+
+    In state "carry" the rows of a batch decide which line goes on from which, so there batches are not left to chance.
+    """
+    if source != STANDARD_STREAM or embedder.state == "carry" or _is_regular_file(sys.stdin):
+        yield read_source(source)
+        return
+    number = 0
+    for group in read_groups(source):
+        yield [Line(number + n, text, None, number + n) for n, text in enumerate(group)]
+        number += len(group)
+
+
+def _is_regular_file(stream: TextIO) -> bool:
+    try:
+        return stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    except (OSError, ValueError):  # a stream in memory
+        return True
 
 
 def _to_file(
@@ -147,46 +209,78 @@ def _to_file(
     options: BulkOptions,
     chosen: Format,
     shape: Shape,
-    bar: "tqdm[Any]",
+    bar: TextBar,
     *,
     resume: bool,
     overwrite: bool,
-) -> int:
-    if output.exists() and not overwrite:
-        raise ResumeError(f"{output}: exists already; choose another name or add --overwrite")
+) -> _Count | None:
+    folder = output.with_name(output.name + ".parts")
+    in_the_way = output.exists() and not overwrite
+    if in_the_way and not resume:
+        raise _exists(output)
+    if in_the_way and not folder.exists():
+        return None
     if not output.parent.is_dir():
         raise ConfigError(f"{output.parent}: is not a directory; make it first")
-    folder = output.with_name(output.name + ".parts")
     job = {
         "model": embedder.model.sha256,
         "state": embedder.state,
         "precision": embedder.precision,
         "source": source if source == STANDARD_STREAM else str(Path(source).resolve()),
         "options": asdict(options),
+        "format": chosen,
     }
-    if folder.exists() and not resume and not overwrite:
-        raise ResumeError(f"{folder}: an interrupted run left its parts; continue with --resume or add --overwrite")
-    with journal_of(folder, job, resume=resume) as journal:
-        temporary = output.with_name(f".{output.name}.tmp")
+    with journal_in(folder) as journal:
+        if not resume:
+            if journal.job() is not None and not overwrite:
+                raise ResumeError(
+                    f"{folder}: an interrupted run left its parts; continue with --resume or add --overwrite"
+                )
+            journal.begin(job)
+        elif not journal.resume(job):
+            if in_the_way:  # and its run was killed when it had cleaned up
+                journal.discard()
+                return None
+            journal.begin(job)
+        elif (journal.job() or {}).get(FINISHED):
+            if journal.output.exists() and in_the_way:
+                raise _exists(output)
+            if journal.output.exists() or output.exists():
+                _put_in_place(journal, output)
+                return None
+            journal.begin(job)  # somebody took the output away
+        elif in_the_way:
+            raise _exists(output)
 
         def write_rows(rows: Iterable[Row]) -> None:
             with errors_naming(output):
-                WRITERS[chosen](rows, temporary, shape)
-                with open(temporary, "rb+") as file:
+                WRITERS[chosen](rows, journal.output, shape)
+                with open(journal.output, "rb+") as file:
                     os.fsync(file.fileno())
 
         try:
             count = _fill(journal, embedder, source, options, bar, write_rows)
-            with errors_naming(output):
-                os.replace(temporary, output)
-        except Exception:
-            if not len(journal):
-                journal.remove()
+            journal.finish(job)
+        except BaseException as error:
+            journal.output.unlink(missing_ok=True)
+            if isinstance(error, Exception) and not len(journal):
+                journal.discard()
             raise
-        finally:
-            temporary.unlink(missing_ok=True)
-        journal.remove()
+        _put_in_place(journal, output)
     return count
+
+
+def _exists(output: Path) -> ResumeError:
+    return ResumeError(f"{output}: exists already; choose another name or add --overwrite")
+
+
+def _put_in_place(journal: Journal, output: Path) -> None:
+    """Give a complete output its name, unless it has it, and clean up."""
+    with errors_naming(output):
+        if journal.output.exists():
+            os.replace(journal.output, output)
+            sync_directory(output.parent)
+    journal.clean_up()
 
 
 class _Part(NamedTuple):
@@ -202,10 +296,10 @@ def _fill(
     embedder: Embedder,
     source: str,
     options: BulkOptions,
-    bar: "tqdm[Any]",
+    bar: TextBar,
     write_rows: Callable[[Iterable[Row]], None],
-) -> int:
-    """Add the parts that the journal lacks, while all parts go into the output; says how many lines the input has.
+) -> _Count:
+    """Add the parts that the journal lacks, while all parts go into the output; says how much the input has.
 
     Lines are tokenized ahead of the model, and parts written behind it, so that it never waits for either.
     """
@@ -220,30 +314,36 @@ def _fill(
 
         write_rows(rows())
 
-    count = 0
+    count = _Count()
     carried: State | None = None
-    lines_and_tokens = ahead(parts_of(embedder, _lines(source), options), depth=PARTS_AHEAD)
+    lines_and_tokens = ahead(parts_of(embedder, read_source(source), options), depth=PARTS_AHEAD)
     with contextlib.closing(lines_and_tokens), Behind(write, depth=PARTS_BEHIND) as behind:
         for part, (lines, tokens) in enumerate(lines_and_tokens):
             if part < done:
                 journal.check(part, lines)
-                bar.update(sum(map(_size, lines)))
+                bar.skip(sum(map(_size, lines)), count=len(lines))
                 if part == done - 1:
                     carried = _restore(embedder, journal, part)
             else:
-                rows, carried = embed_part(embedder, lines, tokens, options, first=count, carried=carried, bar=bar)
+                rows, carried = embed_part(embedder, lines, tokens, options, carried=carried, bar=bar)
                 behind.put(_Part(rows, digest_lines(lines), carried))
-            count += len(lines)
+            count = count.add(tokens, computed=part >= done)
     return count
 
 
-def _lines(source: str) -> Iterator[str]:
-    return (line for path in expand_paths([source]) for _, line in read_lines(path))
+def read_source(source: str) -> Iterator[Line]:
+    """The lines of a file, of standard input, or of the files of a directory, which are then named."""
+    several = os.path.isdir(source)
+    number = 0
+    for path in expand_paths([source]):
+        for line, text in read_lines(path):
+            yield Line(number, text, path if several else None, line - 1)
+            number += 1
 
 
 def parts_of(
-    embedder: Embedder, texts: Iterable[str], options: BulkOptions
-) -> Iterator[tuple[list[str], list[list[list[str]]]]]:
+    embedder: Embedder, source: Iterable[Line], options: BulkOptions
+) -> Iterator[tuple[list[Line], list[list[list[str]]]]]:
     """The input cut into parts: lines, and for each line its pieces (sentences) of tokens."""
     tokenizer = embedder.model.tokenizer
     if options.tokenized:
@@ -251,12 +351,12 @@ def parts_of(
     elif not options.split_sentences:
         tokenizer = replace(tokenizer, language=None)
     token_bytes = 4 * embedder.dim * (embedder.layer_count if options.layers == "all" else 1)
-    lines: list[str] = []
+    lines: list[Line] = []
     pieces: list[list[list[str]]] = []
     size = 0
-    for text in texts:
-        sentences = [words for words in tokenizer.sentence_words(text) if words] or [[]]
-        lines.append(text)
+    for line in source:
+        sentences = [words for words in tokenizer.sentence_words(line.text) if words] or [[]]
+        lines.append(line)
         pieces.append(sentences)
         size += token_bytes * sum(map(len, sentences))
         if len(lines) == LINES_IN_PART or size >= BYTES_IN_PART:
@@ -268,22 +368,30 @@ def parts_of(
 
 def embed_part(
     embedder: Embedder,
-    lines: list[str],
+    lines: list[Line],
     tokens: list[list[list[str]]],
     options: BulkOptions,
     *,
-    first: int,
     carried: State | None = None,
-    bar: "tqdm[Any] | None" = None,
+    bar: TextBar | None = None,
 ) -> tuple[list[Row], State | None]:
-    """The rows of one part, whose first line has the number `first`; in state "carry" also the state to go on with."""
+    """The rows of one part; in state "carry" also the state to go on with."""
     flat = [piece for pieces in tokens for piece in pieces]
-    # A line's bytes count as done in equal shares with each of its sentences.
-    shares = [_size(line) / len(pieces) for line, pieces in zip(lines, tokens, strict=True) for _ in pieces]
+    of_line = [n for n, pieces in enumerate(tokens) for _ in pieces]
+    unfinished = list(map(len, tokens))  # pieces of each line
+    token_size = sum(map(_size, lines)) / max(1, _token_count(tokens))  # bytes of the text that go with a token
 
-    def advance(batch: Sequence[int]) -> None:
+    def advance(count: int) -> None:
         if bar is not None:
-            bar.update(sum(shares[n] for n in batch))
+            bar.advance(count * token_size, tokens=count)
+
+    def finish(batch: Sequence[int]) -> None:
+        count = 0
+        for line in map(of_line.__getitem__, batch):
+            unfinished[line] -= 1
+            count += unfinished[line] == 0
+        if bar is not None:
+            bar.advance(0, count=count)
 
     vectors, carried = embedder.embed_tokens(
         flat,
@@ -291,18 +399,17 @@ def embed_part(
         batch_size=options.batch_size,
         show_progress_bar=False,
         carried=carried,
-        finished=advance,
+        finished=finish,
+        advanced=advance,
     )
     rows = []
     results = join_pieces([len(pieces) for pieces in tokens], vectors)
-    for n, (line, pieces, joined) in enumerate(zip(lines, tokens, results, strict=True)):
+    for line, pieces, joined in zip(lines, tokens, results, strict=True):
         if options.pooling is not None:
             joined = pool(joined, options.pooling)
         array = joined.numpy().astype(options.dtype, copy=False)
-        words = [word for piece in pieces for word in piece]
-        rows.append(
-            Row(line=first + n, text=line, tokens=words, sentence_starts=sentence_starts(pieces), vectors=array)
-        )
+        words = [token for piece in pieces for token in piece]
+        rows.append(Row(**line._asdict(), tokens=words, sentence_starts=sentence_starts(pieces), vectors=array))
     return rows, carried
 
 
@@ -324,14 +431,10 @@ def _restore(embedder: Embedder, journal: Journal, part: int) -> State | None:
     return State(*(torch.from_numpy(arrays[name]).to(like.device, like.dtype) for name in ("h", "c")))
 
 
-def _bar(source: str, show: bool | None) -> "tqdm[Any]":
-    """Progress in bytes of text; with an end in sight where the input is one plain file."""
-    plain = os.path.isfile(source) and Path(source).suffix not in (".gz", ".xz", ".zst")
-    total = os.path.getsize(source) if plain else None
-    bar: tqdm[Any] = tqdm(total=total, unit="B", unit_scale=True, disable=None if show is None else not show)
-    return bar
+def _token_count(tokens: Sequence[Sequence[Sequence[str]]]) -> int:
+    return sum(len(piece) for pieces in tokens for piece in pieces)
 
 
-def _size(line: str) -> int:
+def _size(line: Line) -> int:
     """Bytes of a line in its file."""
-    return len(line.encode("utf-8", "surrogatepass")) + 1
+    return len(line.text.encode("utf-8", "surrogatepass")) + 1

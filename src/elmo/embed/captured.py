@@ -6,7 +6,7 @@ sentence's end in the result is arbitrary. N sentences, T positions, L layers, R
 
 import logging
 from collections import Counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -20,6 +20,7 @@ logger = logging.getLogger(__name__)
 # A shape is recorded when it comes for the second time: a single sentence is not worth a recording.
 SEEN_BEFORE = 1
 MOST_GRAPHS = 64
+MOST_POSITIONS = 1 << 17  # of a rounded shape; a long sentence alone would carry many empty rows with it
 ROWS_UNIT, STEPS_UNIT = 128, 4
 
 
@@ -40,47 +41,58 @@ class CapturedBiLM:
         """
         N, T, _ = x.shape
         shape = (-(-N // ROWS_UNIT) * ROWS_UNIT, -(-T // STEPS_UNIT) * STEPS_UNIT)
+        if shape[0] * shape[1] > MOST_POSITIONS:
+            layers, after = self._bilm(x, lengths, state)
+            return layers, after
         self._seen[shape] += 1
-        if shape not in self._graphs:
-            if self._seen[shape] <= SEEN_BEFORE or len(self._graphs) == MOST_GRAPHS:
-                return self._run(x, lengths, state)
+        if shape not in self._graphs and self._seen[shape] > SEEN_BEFORE and len(self._graphs) < MOST_GRAPHS:
             try:
                 self._graphs[shape] = self._record(shape, like=x)
             except torch.OutOfMemoryError:
                 logger.info("no memory to record %d sentences of %d positions; they run step by step", *shape)
                 self._seen[shape] = -(10**9)
                 torch.cuda.empty_cache()
-                return self._run(x, lengths, state)
-        graph = self._graphs[shape]
-        graph.x[:N, :T] = x
-        graph.lengths[:N] = to_device(lengths, x.device)
+        # Step by step in the recorded shape too: another one would be summed in another order, and a batch would have
+        # other last digits when it comes for the first time.
+        graph = self._graphs.get(shape)
+        inputs = self._inputs(shape, like=x) if graph is None else graph.inputs
+        inputs.x[:N, :T] = x
+        inputs.lengths[:N] = to_device(lengths, x.device)
+        if graph is None:
+            return self._run(inputs)[:, :N, :T], state
         graph.graph.replay()
         return graph.layers[:, :N, :T], state
 
-    def _run(self, x: Tensor, lengths: Tensor, state: State) -> tuple[Tensor, State]:
-        """Step by step."""
-        layers, after = self._bilm(x, lengths, state)
-        return layers, after
+    def _inputs(self, shape: tuple[int, int], *, like: Tensor) -> "_Inputs":
+        N, T = shape
+        return _Inputs(like.new_zeros(N, T, like.shape[2]), torch.full((N,), T, device=like.device))
+
+    def _run(self, inputs: "_Inputs") -> Tensor:
+        state = State(*(part.expand(-1, -1, len(inputs.x), -1) for part in self._start))
+        return self._bilm.forward_padded(inputs.x, inputs.lengths, state)
 
     def _record(self, shape: tuple[int, int], *, like: Tensor) -> "_Graph":
-        N, T = shape
-        x = like.new_zeros(N, T, like.shape[2])
-        lengths = torch.full((N,), T, device=like.device)
-        state = State(*(part.expand(-1, -1, N, -1) for part in self._start))
+        inputs = self._inputs(shape, like=like)
         # On a stream of its own, as torch wants it; the first run compiles kernels.
         stream = torch.cuda.Stream(like.device)
         stream.wait_stream(torch.cuda.current_stream(like.device))
         with torch.cuda.stream(stream):
-            self._bilm.forward_padded(x, lengths, state)
+            self._run(inputs)
         torch.cuda.current_stream(like.device).wait_stream(stream)
         graph = torch.cuda.CUDAGraph()
         # All graphs share their memory: each one's result is used up before the next one runs.
         with torch.cuda.graph(graph, pool=self._pool, stream=stream, capture_error_mode="thread_local"):
-            layers = self._bilm.forward_padded(x, lengths, state)
+            layers = self._run(inputs)
         self._pool = graph.pool()
-        return _Graph(graph, x, lengths, layers)
+        return _Graph(graph, inputs, layers)
 
 
-class _Graph:
-    def __init__(self, graph: torch.cuda.CUDAGraph, x: Tensor, lengths: Tensor, layers: Tensor) -> None:
-        self.graph, self.x, self.lengths, self.layers = graph, x, lengths, layers
+class _Inputs(NamedTuple):
+    x: Tensor
+    lengths: Tensor
+
+
+class _Graph(NamedTuple):
+    graph: torch.cuda.CUDAGraph
+    inputs: _Inputs
+    layers: Tensor

@@ -2,7 +2,9 @@
 
 import contextlib
 import logging
+import os
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -14,9 +16,11 @@ from tqdm import tqdm
 from elmo.embed.batches import BOUNDARIES, by_length, in_order
 from elmo.embed.captured import CapturedBiLM
 from elmo.embed.contextualize import Forward, contextualize, contextualize_long
+from elmo.embed.cputhreads import CPU_THREADS
 from elmo.embed.selection import Layers, Pooling, check_layers, join_pieces, pool, select_layers, sentence_rows
 from elmo.embed.sentences import read_sentences
 from elmo.embed.wordcache import WordCache
+from elmo.embed.wordrows import word_vectors
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import BiLSTM, State
@@ -28,6 +32,7 @@ from elmo.ops.device import choose_device
 from elmo.ops.packed_file import PackedFile
 from elmo.ops.transfer import to_device
 from elmo.text.chars import spell_as_originals
+from elmo.text.threadlock import ThreadLock
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel
 
@@ -67,7 +72,10 @@ class Reference(NamedTuple):
 class Embedder:
     """A biLM ready to embed. Nothing is remembered between calls but the vectors of words.
 
-    Made by `elmo.load`. Pickles as a reference to the model's files, not with its weights.
+    Made by `elmo.load`. Pickles as a reference to the model's files, not with its weights. Threads may share one.
+    `device`, `precision`, `state` and `num_threads` are as in `elmo.load`, `dtype` is the torch type that is computed
+    in, `model` is the model as it was read (its tokenizer and vocabulary, its weights as they are stored), and `bilm`
+    its network as it is used here: frozen, on the device.
     """
 
     def __init__(
@@ -96,8 +104,9 @@ class Embedder:
         self._reference = reference
         with torch.inference_mode():
             self._boundaries = self._word_rows(model.boundary_rows())  # [2, D]
+        self._lock = ThreadLock()
         self._cut_words: list[str] = []
-        self.cache = WordCache(self._encode_words, size=self._boundaries.shape[1])
+        self._cache = WordCache(self._encode_words, size=self._boundaries.shape[1])
         self._forward: Forward = self._runner
         if self.device.type == "cuda" and state != "carry" and isinstance(self.bilm.lstm, BiLSTM):
             self._forward = CapturedBiLM(self.bilm, start=self._start(1))
@@ -147,12 +156,13 @@ class Embedder:
         rule; a list of lists of `str` is tokens, each list one sentence, taken as they are.
         `split_sentences`: a raw text may have several sentences. They are embedded one by one, and the vectors of all
         tokens of the text come back in one result. With False each text is one sentence.
-        `layers`: the mean of all layers, the top one, all of them, or one by its number (0 is the token layer).
+        `layers`: the mean of all layers, the top one, all of them, or one by its number (0: the tokens, -1: the top).
         Without `pooling`: a list of [T, D] (or [L, T, D] for "all"), one row a token. With it: one array [N, D]
-        (or [N, L, D]), the mean or the maximum over a sentence's tokens (zeros where it has none).
+        (or [N, L, D]), the mean or the maximum over a text's tokens (zeros where it has none).
         `normalize` scales every vector to length 1. `show_progress_bar=None` shows a bar on a terminal after a second.
-        `return_tokens=True` gives a pair: the vectors, and for each raw text its `Tokens`: words, character offsets
-        and where its sentences start. `batch_size` is sentences, at most: 64, and 1024 on a GPU, if it is None.
+        `return_tokens=True` gives a pair: the vectors, and each text's tokens, a `Tokens` (a sequence of words, with
+        `words`, `starts` and `offsets` in characters of the raw text, and `sentence_starts`), or the list of tokens
+        that was given. `batch_size` is sentences, at most: 64, and 1024 on a GPU, if it is None.
         """
         check_layers(layers, self.layer_count)
         if pooling not in (None, "mean", "max"):
@@ -191,12 +201,14 @@ class Embedder:
         show_progress_bar: bool | None = None,
         carried: State | None = None,
         finished: Callable[[Sequence[int]], None] | None = None,
+        advanced: Callable[[int], None] = lambda _: None,
     ) -> tuple[list[Tensor], State | None]:
         """Token lists to a float32 tensor [T, D] or [L, T, D] each, on the CPU; the layer under `encode`.
 
         In state "carry" the state of each batch row goes on to the next batch: it starts from `carried` (zero if none)
         and comes back as the second result, so that a corpus can be embedded in pieces. `finished` is told the
-        numbers of the sentences of each batch when it is done.
+        numbers of the sentences of each batch when it is done, and `advanced` so many tokens more, also within a
+        sentence that goes through in windows.
         """
         if batch_size is None:
             batch_size = BATCH_SIZE_ON_GPU if self.device.type == "cuda" and self.state != "carry" else BATCH_SIZE
@@ -218,21 +230,25 @@ class Embedder:
                 carried = carried if carried is not None else self.bilm.zero_state(0)
                 for batch in in_order(len(sentences), most_sentences=batch_size):
                     carried = _widen(carried, self.bilm.zero_state(len(batch)))
-                    rows, after = self._embed_batch([sentences[n] for n in batch], layers, _head(carried, len(batch)))
+                    with self._turn():
+                        start = _head(carried, len(batch))
+                        rows, after = self._embed_batch([sentences[n] for n in batch], layers, start, advanced)
                     carried = _replace_head(carried, after)
                     for n, vectors in zip(batch, rows, strict=True):
                         results[n] = vectors
                     report(batch)
             else:
-                for batch in self.batches([len(s) for s in sentences], batch_size):
-                    rows, _ = self._embed_batch([sentences[n] for n in batch], layers, self._start(len(batch)))
+                for batch in self._batches([len(s) for s in sentences], batch_size):
+                    with self._turn():
+                        start = self._start(len(batch))
+                        rows, _ = self._embed_batch([sentences[n] for n in batch], layers, start, advanced)
                     for n, vectors in zip(batch, rows, strict=True):
                         results[n] = vectors
                     report(batch)
         self._warn_of_cut_words()
         return results, carried
 
-    def batches(self, lengths: Sequence[int], batch_size: int) -> list[list[int]]:
+    def _batches(self, lengths: Sequence[int], batch_size: int) -> list[list[int]]:
         """Numbers of sentences that go through together."""
         return by_length(
             lengths,
@@ -241,19 +257,26 @@ class Embedder:
             shortest=SHORTEST_ON_GPU if self.device.type == "cuda" else 0.0,
         )
 
-    def contextualize(
+    def _contextualize(
         self, sentences: Sequence[Sequence[str]], state: State | None = None
     ) -> tuple[Tensor, Tensor, State]:
         """One batch, the longest sentence first -> layers on the device, lengths, state; see `embed.contextualize`."""
         start = self._start(len(sentences)) if state is None else state
-        return contextualize(self._forward, self.cache.look_up, self._boundaries, sentences, start)
+        return contextualize(self._forward, self._cache.look_up, self._boundaries, sentences, start)
 
     def _start(self, rows: int) -> State:
         return self.bilm.settled_state(rows) if self.state == "settled" else self.bilm.zero_state(rows)
 
-    def save_pretrained(self, directory: str) -> None:
-        """Write the model as a native directory that `elmo.load` reads."""
-        write_model(self.model, directory)
+    def save_pretrained(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the model as a native directory that `elmo.load` reads; `overwrite` replaces one that is there."""
+        write_model(self.model, Path(directory), overwrite=overwrite)
+
+    def __repr__(self) -> str:
+        name = "" if self._reference is None else f"{self._reference.name_or_path!r}, "
+        return (
+            f"Embedder({name}{self.layer_count} layers of {self.dim}, device={str(self.device)!r}, "
+            f"precision={self.precision!r}, state={self.state!r})"
+        )
 
     def __reduce__(self) -> tuple[Callable[..., "Embedder"], tuple[Reference]]:
         if self._reference is None:
@@ -263,38 +286,47 @@ class Embedder:
             )
         return _load_again, (self._reference,)
 
-    def _embed_batch(self, sentences: list[Sequence[str]], layers: Layers, state: State) -> tuple[list[Tensor], State]:
+    def _embed_batch(
+        self, sentences: list[Sequence[str]], layers: Layers, state: State, advanced: Callable[[int], None]
+    ) -> tuple[list[Tensor], State]:
         """One batch, halved and tried again for as long as memory does not suffice."""
         widest = max(len(s) for s in sentences) + BOUNDARIES
         try:
             if len(sentences) == 1 and widest > self._most_positions:
-                return self._embed_long(sentences[0], layers, state, window=self._most_positions)
+                return self._embed_long(sentences[0], layers, state, advanced, window=self._most_positions)
             if len(sentences) * widest <= 2 * self._most_positions:
-                return self._embed_rows(sentences, layers, state)
+                embedded = self._embed_rows(sentences, layers, state)
+                advanced(sum(map(len, sentences)))
+                return embedded
         except (torch.OutOfMemoryError, RuntimeError) as error:
             if not _is_out_of_memory(error):
                 raise
             if len(sentences) == 1:
-                return self._embed_in_smaller_windows(sentences[0], layers, state, error)
+                return self._embed_in_smaller_windows(sentences[0], layers, state, advanced, error)
             logger.warning("out of memory with %d sentences of %d tokens; halving", len(sentences), widest)
             if self.device.type == "cuda":
                 torch.cuda.empty_cache()
         # A batch over the budget comes only from state "carry", whose batches are the caller's; rows are independent.
         half = len(sentences) // 2
-        left, left_state = self._embed_batch(sentences[:half], layers, state.rows(slice(None, half)))
-        right, right_state = self._embed_batch(sentences[half:], layers, state.rows(slice(half, None)))
+        left, left_state = self._embed_batch(sentences[:half], layers, state.rows(slice(None, half)), advanced)
+        right, right_state = self._embed_batch(sentences[half:], layers, state.rows(slice(half, None)), advanced)
         return left + right, State(
             torch.cat([left_state.h, right_state.h], dim=2), torch.cat([left_state.c, right_state.c], dim=2)
         )
 
     def _embed_in_smaller_windows(
-        self, sentence: Sequence[str], layers: Layers, state: State, error: Exception
+        self,
+        sentence: Sequence[str],
+        layers: Layers,
+        state: State,
+        advanced: Callable[[int], None],
+        error: Exception,
     ) -> tuple[list[Tensor], State]:
         window = min(self._most_positions, len(sentence) + BOUNDARIES) // 2
         while window >= SMALLEST_WINDOW:
             logger.warning("out of memory with a sentence of %d tokens; windows of %d", len(sentence), window)
             try:
-                return self._embed_long(sentence, layers, state, window=window)
+                return self._embed_long(sentence, layers, state, advanced, window=window)
             except (torch.OutOfMemoryError, RuntimeError) as again:
                 if not _is_out_of_memory(again):
                     raise
@@ -302,17 +334,17 @@ class Embedder:
         raise error
 
     def _embed_rows(self, sentences: list[Sequence[str]], layers: Layers, state: State) -> tuple[list[Tensor], State]:
-        stacked, lengths, after = self.contextualize(sentences, state)
+        stacked, lengths, after = self._contextualize(sentences, state)
         chosen = select_layers(stacked, layers)  # [N, T, D] or [L, N, T, D]
         return sentence_rows(chosen, (lengths - 1).tolist()), after
 
     def _embed_long(
-        self, sentence: Sequence[str], layers: Layers, state: State, *, window: int
+        self, sentence: Sequence[str], layers: Layers, state: State, advanced: Callable[[int], None], *, window: int
     ) -> tuple[list[Tensor], State]:
         P = self.bilm.config.lstm.output_dim
         result = self._empty(layers, tokens=len(sentence))
         after = state
-        pieces = contextualize_long(self._runner, self.cache.look_up, self._boundaries, sentence, state, window=window)
+        pieces = contextualize_long(self._runner, self._cache.look_up, self._boundaries, sentence, state, window=window)
         for piece in pieces:
             if isinstance(piece, State):
                 after = piece
@@ -322,6 +354,8 @@ class Embedder:
             if first < last:
                 chosen = select_layers(stacked[:, first - span.start : last - span.start], layers).float().cpu()
                 result[..., first - 1 : last - 1, direction * P : (direction + 1) * P] = chosen
+                if direction == 0:
+                    advanced(last - first)
         return [result], after
 
     def _empty(self, layers: Layers, *, tokens: int = 0, pooled: bool = False) -> Tensor:
@@ -329,7 +363,10 @@ class Embedder:
         return torch.zeros(*shape, *(() if pooled else (tokens,)), self.dim)
 
     def _encode_words(self, words: Sequence[str]) -> Tensor:
-        self._cut_words += self.model.cut_words(words)
+        cut = self.model.cut_words(words)
+        if cut:
+            with self._lock.held():
+                self._cut_words += cut
         return self._word_rows(self._spell(words))
 
     def _spell(self, words: Sequence[str]) -> npt.NDArray[np.integer[Any]]:
@@ -339,32 +376,36 @@ class Embedder:
         return self.model.spell(words)
 
     def _word_rows(self, rows: npt.NDArray[np.integer[Any]]) -> Tensor:
-        vectors = self._runner.tokens(to_device(torch.from_numpy(rows), self.device))
-        assert isinstance(vectors, Tensor)
-        return vectors
+        return word_vectors(self._runner.tokens, to_device(torch.from_numpy(rows), self.device))
 
     def _warn_of_cut_words(self) -> None:
         """Name the words that were met for the first time and did not fit their row."""
         if self._cut_words:
+            with self._lock.held():
+                cut, self._cut_words = self._cut_words, []
             logger.warning(
                 "%d distinct words are longer than the model reads (mostly 48 bytes of UTF-8: 48 Latin letters, 16 CJK "
                 "characters) and were cut: %s",
-                len(self._cut_words),
-                ", ".join(f"{word[:20]}..." for word in self._cut_words[:3]),
+                len(cut),
+                ", ".join(f"{word[:20]}..." for word in cut[:3]),
             )
-            self._cut_words = []
 
     @contextlib.contextmanager
     def _threads(self) -> Iterator[None]:
         if self.num_threads is None:
             yield
             return
-        before = torch.get_num_threads()
-        torch.set_num_threads(self.num_threads)
-        try:
+        with CPU_THREADS.set_to(self.num_threads):
             yield
-        finally:
-            torch.set_num_threads(before)
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        """On a CPU calls run side by side. On a GPU batches take turns: they share recorded graphs and their memory."""
+        if self.device.type == "cpu":
+            yield
+            return
+        with self._lock.held():
+            yield
 
 
 def _choose_dtype(name: str | None, device: torch.device) -> torch.dtype:

@@ -2,14 +2,20 @@
 
 A journal is a folder beside the output: `job.json` says what the job is, `lock` keeps other processes off, and
 `00000000.part` and so on hold consecutive lines with their vectors (safetensors: flat vectors, lengths, and UTF-8
-texts). A part appears under its name only when it is complete. The output file is filled from the parts while they are
-made and takes its name at the end, so every format is equally safe.
+texts). A part appears under its name only when it is complete. The output is filled from the parts while they are
+made, as `output`, and takes its name at the end, so every format is equally safe.
+
+A process may be killed between any two of these steps. What then stands there has one meaning:
+- without `job.json` nothing is worth keeping: a run had only begun, or had come to the end of its cleaning-up;
+- with it the parts from the first on are finished;
+- when it says `finished`, so is the output: it waits as `output`, or else has its name already.
 """
 
 import hashlib
 import json
+import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,42 +25,38 @@ import numpy.typing as npt
 import safetensors
 import safetensors.numpy
 
-from elmo.embed.rows import Row
+from elmo.embed.rows import Line, Row
 from elmo.errors import ResumeError
 from elmo.text.locking import locked
 from elmo.text.writing import errors_naming, write_file
 
 JOB_FILE = "job.json"
 LOCK_FILE = "lock"
+OUTPUT_FILE = "output"
+FINISHED = "finished"  # a key of the job
+_NAMES = re.compile(r"lock|output|job\.json|\d{8}\.part|\.(job\.json|\d{8}\.part)\.[0-9a-f]+")  # and temporary ones
 
 
-def digest_lines(lines: Sequence[str]) -> str:
+def digest_lines(lines: Sequence[Line]) -> str:
     """Identifies the lines of a part, to notice an input that changed."""
     digest = hashlib.sha256()
     for line in lines:
-        data = line.encode("utf-8", "surrogatepass")
+        data = ((line.file or "") + "\0" + line.text).encode("utf-8", "surrogatepass")
         digest.update(len(data).to_bytes(8, "little"))
         digest.update(data)
     return digest.hexdigest()
 
 
 @contextmanager
-def journal_of(folder: Path, job: Mapping[str, Any], *, resume: bool) -> Iterator["Journal"]:
-    """The journal of `job`, of this process alone: a new one, or with `resume` the one that an interrupted run left."""
-    found = folder.exists()
-    if found and not resume and not (folder / JOB_FILE).is_file() and any(folder.iterdir()):
+def journal_in(folder: Path) -> Iterator["Journal"]:
+    """The journal in a folder, of this process alone: what an earlier run left, or a new one. An empty one vanishes."""
+    if folder.exists() and not (folder.is_dir() and all(_NAMES.fullmatch(path.name) for path in folder.iterdir())):
         raise ResumeError(f"{folder}: is in the way and was not made by `elmo embed`; move it or remove it")
     with errors_naming(folder):
         folder.mkdir(exist_ok=True)
     try:
         with locked(folder / LOCK_FILE, busy=lambda: _refuse(folder)):
-            if found and resume:
-                _compare_jobs(folder, job)
-            journal = Journal(folder)
-            journal.remove(".*" if resume else "*")
-            if not (found and resume):
-                write_file(folder / JOB_FILE, json.dumps(job, indent=2, sort_keys=True).encode("utf-8"))
-            yield journal
+            yield Journal(folder)
     finally:
         if [path.name for path in folder.iterdir()] == [LOCK_FILE]:
             shutil.rmtree(folder, ignore_errors=True)
@@ -64,25 +66,65 @@ def _refuse(folder: Path) -> None:
     raise ResumeError(f"{folder}: another process is at work on this output; wait for it or end it")
 
 
-def _compare_jobs(folder: Path, job: Mapping[str, Any]) -> None:
-    path = folder / JOB_FILE
-    try:
-        written = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise ResumeError(f"{path}: cannot be read ({error}); remove {folder} and start again") from error
-    for key, value in job.items():
-        if written.get(key) != value:
-            raise ResumeError(
-                f"{folder}: the interrupted run had {key} = {written.get(key)!r}, this one has {value!r}; "
-                "ask for the same, or start again with --overwrite"
-            )
-
-
 class Journal:
     """The parts of one job, in order."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.output = folder / OUTPUT_FILE
+
+    def begin(self, job: Mapping[str, Any]) -> None:
+        """Start anew: whatever stands here is given up."""
+        self.discard()
+        self._write_job(job)
+
+    def resume(self, job: Mapping[str, Any]) -> bool:
+        """Go on with a job that must be the one begun here. False if none was."""
+        written = self.job()
+        if written is None:
+            return False
+        for key, value in job.items():
+            if written.get(key) != value:
+                raise ResumeError(
+                    f"{self.folder}: the interrupted run had {key} = {written.get(key)!r}, this one has {value!r}; "
+                    "ask for the same, or start again with --overwrite"
+                )
+        _unlink(self.folder.glob(".*"))
+        return True
+
+    def job(self) -> dict[str, Any] | None:
+        """What the job is; None where no job was begun."""
+        path = self.folder / JOB_FILE
+        try:
+            written = json.loads(path.read_text("utf-8"))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise ResumeError(f"{path}: cannot be read ({error}); remove {self.folder} and start again") from error
+        if not isinstance(written, dict):
+            raise ResumeError(f"{path}: holds no job; remove {self.folder} and start again")
+        return written
+
+    def finish(self, job: Mapping[str, Any]) -> None:
+        """Say that the output is complete; from here on a resumed run only gives it its name."""
+        self._write_job({**job, FINISHED: True})
+
+    def discard(self) -> None:
+        """Give up what is here: first of all the word that it is worth something."""
+        _unlink([self.folder / JOB_FILE])
+        self._remove_parts()
+
+    def clean_up(self) -> None:
+        """Delete what a finished job needs no longer, the word that it is finished last of all."""
+        self._remove_parts()
+        _unlink([self.folder / JOB_FILE])
+
+    def _remove_parts(self) -> None:
+        # Parts from the last to the first, so that those which are left begin with the first.
+        _unlink([*self.folder.glob(".*"), self.output, *sorted(self.folder.glob("*.part"), reverse=True)])
+
+    def _write_job(self, job: Mapping[str, Any]) -> None:
+        write_file(self.folder / JOB_FILE, json.dumps(job, indent=2, sort_keys=True).encode("utf-8"))
 
     def __len__(self) -> int:
         """How many parts stand complete from the first on."""
@@ -99,9 +141,9 @@ class Journal:
         carried: Mapping[str, npt.NDArray[Any]] | None = None,
     ) -> None:
         """Write the next part; `carried` is the state to go on with."""
-        texts = json.dumps([[row.text, row.tokens, row.sentence_starts] for row in rows]).encode("ascii")
+        texts = json.dumps([[row.text, row.file, row.tokens, row.sentence_starts] for row in rows]).encode("ascii")
         tensors: dict[str, npt.NDArray[Any]] = {
-            "lines": np.array([row.line for row in rows], dtype=np.int64),
+            "lines": np.array([(row.number, row.line) for row in rows], dtype=np.int64),  # [N, 2]
             "texts": np.frombuffer(texts, dtype=np.uint8),
             "shapes": np.array([row.vectors.shape for row in rows], dtype=np.int64),
             "vectors": np.concatenate([row.vectors.ravel() for row in rows]) if rows else np.zeros(0, np.float32),
@@ -111,7 +153,7 @@ class Journal:
         data = safetensors.numpy.save(tensors, metadata={"lines_sha256": lines_digest})
         write_file(self._path(len(self)), data)
 
-    def check(self, part: int, lines: Sequence[str]) -> None:
+    def check(self, part: int, lines: Sequence[Line]) -> None:
         """Refuse to go on when the input's lines are not those the part was made from."""
         with self._open(part) as stored:
             found = (stored.metadata() or {}).get("lines_sha256")
@@ -134,22 +176,29 @@ class Journal:
                 tensors = {name: stored.get_tensor(name) for name in ("lines", "texts", "shapes", "vectors")}
             texts = json.loads(tensors["texts"].tobytes())
             start = 0
-            for line, (text, tokens, starts), shape in zip(
+            for (number, line), (text, file, tokens, starts), shape in zip(
                 tensors["lines"].tolist(), texts, tensors["shapes"].tolist(), strict=True
             ):
                 size = int(np.prod(shape))
                 vectors = tensors["vectors"][start : start + size].reshape(shape)
                 start += size
-                yield Row(line=line, text=text, tokens=tokens, sentence_starts=starts, vectors=vectors)
-
-    def remove(self, pattern: str = "*") -> None:
-        """Delete what the journal holds: all of it when its output is complete."""
-        for path in self.folder.glob(pattern):
-            if path.name != LOCK_FILE:
-                path.unlink()
+                yield Row(
+                    number=number,
+                    text=text,
+                    file=file,
+                    line=line,
+                    tokens=tokens,
+                    sentence_starts=starts,
+                    vectors=vectors,
+                )
 
     def _path(self, part: int) -> Path:
         return self.folder / f"{part:08d}.part"
 
     def _open(self, part: int) -> Any:
         return safetensors.safe_open(self._path(part), framework="numpy")
+
+
+def _unlink(paths: Iterable[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)

@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 import safetensors.torch
 import torch
@@ -18,11 +18,13 @@ from torch import Tensor, nn
 from elmo.embed.contextualize import contextualize
 from elmo.embed.sentences import check_tokens
 from elmo.embed.wordcache import WordCache
+from elmo.embed.wordrows import word_vectors
 from elmo.errors import ConfigError, InputError
 from elmo.model.bilm import BiLM
 from elmo.model.frozen import frozen_copy
 from elmo.model.mix import LayerNorm, ScalarMix
 from elmo.model.packed import PackedBiLM, can_pack
+from elmo.text.threadlock import ThreadLock
 from elmo.text.writing import write_file
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.loaded import LoadedModel
@@ -39,13 +41,28 @@ class ElmoOutput(NamedTuple):
     mask: Tensor  # [N, T], true where there is a token
 
 
+class ElmoOptions(TypedDict, total=False):
+    """The options of `Elmo`, for those who pass them on."""
+
+    mixes: int
+    mixed_layers: Literal["all", "top"]
+    dropout: float
+    layer_norm: LayerNorm
+    mix_l2: float
+    train_bilm: bool
+    keep_boundaries: bool
+    state: Literal["settled", "zero"]
+    save_bilm: bool
+
+
 class Elmo(nn.Module):
     """Tokens or character ids in, one contextual vector a token and mix out: `gamma * sum_j softmax(w)_j h_j`.
 
     `mixes`: how many independent mixes come from the one run (2 for input and output of the task RNN). `mixed_layers`:
     "all" of them, or only the "top" one (which then has a gamma and nothing to mix). `dropout` acts on each mix in
     training. `layer_norm`: False, "batch" (as the originals) or "token". `mix_l2` scales
-    `mix_penalty()`. `train_bilm`: whether the biLM learns too. `keep_boundaries`: whether the vectors of the
+    `mix_penalty()`. `train_bilm`: whether the biLM learns too; `elmo.bilm.requires_grad_(True)` at any time, or that of
+    some of its parameters, does the same. `keep_boundaries`: whether the vectors of the
     begin-sentence and the end-sentence token stay (T grows by 2). `state`: where each sentence starts, "settled" or
     "zero". `save_bilm=False` leaves a frozen biLM out of every `state_dict` that this module is part of.
     """
@@ -96,21 +113,25 @@ class Elmo(nn.Module):
         self.mixes = nn.ModuleList(ScalarMix(self.layer_count, layer_norm=layer_norm) for _ in range(mixes))
         self.dropout = nn.Dropout(dropout)
         self.mix_l2 = mix_l2
-        self.train_bilm = train_bilm
         self.keep_boundaries = keep_boundaries
         self.state = state
+        self._shares_weights = not train_bilm  # with the caller's model
+        self._lock = ThreadLock()
         self._cache = WordCache(self._encode_words, size=self.bilm.config.lstm.output_dim)
         self._packed: PackedBiLM | None = None
-        self.register_load_state_dict_pre_hook(_forget_weights)  # type: ignore[no-untyped-call]
+        self._stamp: object = None  # of the weights that both of them belong to
         if not save_bilm:
             self.register_state_dict_post_hook(_drop_bilm)  # type: ignore[no-untyped-call]
             self.register_load_state_dict_pre_hook(_supply_bilm)  # type: ignore[no-untyped-call]
 
     @classmethod
-    def from_pretrained(cls, name_or_path: str | os.PathLike[str] | None = None, **options: Any) -> "Elmo":
-        """Load a biLM by name or path, and mixes that `save_pretrained` wrote; `options` as the class's.
+    def from_pretrained(
+        cls, name_or_path: str | os.PathLike[str] | None = None, **options: Unpack[ElmoOptions]
+    ) -> "Elmo":
+        """Load a biLM by name or path, and mixes that `save_pretrained` wrote.
 
-        Without a name it is the packaged English model.
+        Without a name it is the packaged English model. `options` are the class's, `mixes=2` for example; what is not
+        given is as it was saved, or the class's default.
         """
         source = DEFAULT if name_or_path is None else str(name_or_path)
         model = read_model(source)
@@ -127,10 +148,13 @@ class Elmo(nn.Module):
             raise ConfigError(f"{saved.with_name(MIXES_FILE)}: its mixes do not fit the options: {error}") from error
         return elmo
 
-    def save_pretrained(self, directory: str | os.PathLike[str]) -> None:
-        """Write the biLM as a native model directory, with the mixes and the options beside it."""
+    def save_pretrained(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the biLM as a native model directory, with the mixes and the options beside it.
+
+        `overwrite` replaces a model that is there.
+        """
         folder = Path(directory)
-        write_model(self.model, folder)
+        write_model(self.model, folder, overwrite=overwrite)
         mixes = {name: tensor.detach().cpu().contiguous() for name, tensor in self.mixes.state_dict().items()}
         write_file(folder / MIXES_FILE, safetensors.torch.save(mixes))
         write_file(folder / OPTIONS_FILE, json.dumps(self.options, indent=2).encode("utf-8"))
@@ -140,23 +164,37 @@ class Elmo(nn.Module):
         """Size of a token's vector (D)."""
         return self.bilm.config.output_dim
 
+    @property
+    def train_bilm(self) -> bool:
+        """Whether the biLM learns too: whether any of its parameters requires a gradient now."""
+        return any(parameter.requires_grad for parameter in self.bilm.parameters())
+
     def forward(self, sentences: Sequence[Sequence[str]] | Tensor) -> ElmoOutput:
         """Sentences as lists of tokens, or rows of character ids [N, T, C] (all zero where there is no token)."""
-        with torch.set_grad_enabled(torch.is_grad_enabled() and self.train_bilm):
-            layers, mask = self.layers(sentences)
+        # A compiler has nothing to gain from dictionaries and kernels of our own; it goes on behind them.
+        run = torch.compiler.disable(self.layers) if torch.compiler.is_compiling() else self.layers
+        layers, mask = run(sentences)
         return self.mix(layers, mask)
 
     def layers(self, sentences: Sequence[Sequence[str]] | Tensor) -> tuple[Tensor, Tensor]:
         """The layers to be mixed [L, N, T, D] and the mask [N, T]: what a frozen biLM lets a trainer cache."""
-        boundaries = self._encode_rows(torch.from_numpy(self.model.boundary_rows()))
+        learns = self.train_bilm
+        runner = self._learning() if learns else self._frozen()
+        with torch.set_grad_enabled(torch.is_grad_enabled() and learns):
+            return self._run(runner, sentences, learns=learns)
+
+    def _run(
+        self, runner: BiLM | PackedBiLM, sentences: Sequence[Sequence[str]] | Tensor, *, learns: bool
+    ) -> tuple[Tensor, Tensor]:
+        boundaries = self._encode_rows(torch.from_numpy(self.model.boundary_rows()), learns=learns)
         tokens: Sequence[Sequence[str]]
         if isinstance(sentences, Tensor):
-            tokens, vectors = self._from_rows(sentences)
+            tokens, vectors = self._from_rows(sentences, learns=learns)
         else:
             tokens = check_tokens(sentences)
-            vectors = self._encode_words if self.train_bilm else self._cache.look_up
+            vectors = self._encode_repeated if learns else self._cache.look_up
         start = self.bilm.settled_state if self.state == "settled" else self.bilm.zero_state
-        stacked, lengths, _ = contextualize(self._runner(), vectors, boundaries, tokens, start(len(tokens)))
+        stacked, lengths, _ = contextualize(runner, vectors, boundaries, tokens, start(len(tokens)))
         stacked = stacked[-self.layer_count :]  # all of them, or the top one
         if self.keep_boundaries:
             return stacked, _mask(lengths, stacked.shape[2]).to(self.device)
@@ -185,32 +223,57 @@ class Elmo(nn.Module):
     def _forget(self) -> None:
         self._cache.clear()
         self._packed = None
+        self._stamp = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_packed": None}  # it points into memory, and is soon made anew
+        return {**self.__dict__, "_packed": None, "_stamp": None}  # they point into memory, and are soon made anew
 
-    def _runner(self) -> BiLM | PackedBiLM:
-        """The biLM; while it is frozen, on a CPU its copy for the compiled kernels, made at the first use."""
-        if self.train_bilm or self.device.type != "cpu" or not can_pack(self.bilm):
-            return self.bilm
-        if self._packed is None:
-            self._packed = PackedBiLM(self.bilm)
-        return self._packed
+    def _frozen(self) -> BiLM | PackedBiLM:
+        """The biLM, on a CPU its copy for the compiled kernels, made at the first use.
+
+        Nothing goes stale: when a weight is not the one it was, all that was made of it is forgotten.
+        """
+        with self._lock.held():
+            stamp = [(p.data_ptr(), 0 if p.is_inference() else p._version) for p in self.bilm.parameters()]
+            if stamp != self._stamp:
+                self._forget()
+                self._stamp = stamp
+            if self.device.type != "cpu" or not can_pack(self.bilm):
+                return self.bilm
+            if self._packed is None:
+                self._packed = PackedBiLM(self.bilm)
+            return self._packed
+
+    def _learning(self) -> BiLM:
+        """The biLM with weights of its own, which may change without a trace in the model that it came from."""
+        with self._lock.held(), torch.inference_mode(False), torch.no_grad():
+            self._forget()
+            self.model.__dict__.pop("sha256", None)  # of weights that will not last
+            if self._shares_weights:
+                for parameter in self.bilm.parameters():
+                    parameter.data = parameter.data.clone()
+                self._shares_weights = False
+        return self.bilm
 
     def _encode_words(self, words: Sequence[str]) -> Tensor:
-        if not self.train_bilm:
-            return self._encode_rows(torch.from_numpy(self.model.spell(words)))
+        return self._encode_rows(torch.from_numpy(self.model.spell(words)), learns=False)
+
+    def _encode_repeated(self, words: Sequence[str]) -> Tensor:
+        """Each distinct word once; gradients of its repetitions meet in it."""
         distinct = list(dict.fromkeys(words))
         place = {word: n for n, word in enumerate(distinct)}
-        vectors = self._encode_rows(torch.from_numpy(self.model.spell(distinct)))
+        vectors = self._encode_rows(torch.from_numpy(self.model.spell(distinct)), learns=True)
         return vectors[torch.tensor([place[word] for word in words], dtype=torch.long, device=self.device)]
 
-    def _encode_rows(self, rows: Tensor) -> Tensor:
-        vectors = self._runner().tokens(rows.to(self.device))
+    def _encode_rows(self, rows: Tensor, *, learns: bool) -> Tensor:
+        if not learns:
+            packed = self._packed
+            return word_vectors((self.bilm if packed is None else packed).tokens, rows.to(self.device))
+        vectors = self.bilm.tokens(rows.to(self.device))
         assert isinstance(vectors, Tensor)
         return vectors
 
-    def _from_rows(self, rows: Tensor) -> tuple[list[list[str]], Any]:
+    def _from_rows(self, rows: Tensor, *, learns: bool) -> tuple[list[list[str]], Any]:
         """Rows of ids [N, T, C] as sentences of stand-in tokens, and the function that knows their vectors."""
         if rows.dim() != 3:
             raise InputError(f"character ids have shape {list(rows.shape)}; [sentences, tokens, characters] is wanted")
@@ -220,9 +283,9 @@ class Elmo(nn.Module):
                 "character ids have a token behind a row of zeros; padding belongs at the end of a sentence"
             )
         distinct, index = torch.unique(rows[alive], dim=0, return_inverse=True)  # [W, C], [tokens]
-        vectors = (
-            self._encode_rows(distinct)[index] if len(index) else self._encode_rows(rows.new_zeros(0, rows.shape[2]))
-        )
+        if not len(index):
+            distinct = rows.new_zeros(0, rows.shape[2])
+        vectors = self._encode_rows(distinct, learns=learns)[index]
         counts = alive.sum(1).tolist()
         return [[""] * count for count in counts], lambda _: vectors
 
@@ -231,12 +294,11 @@ def _mask(lengths: Tensor, T: int) -> Tensor:
     return torch.arange(T) < lengths[:, None]
 
 
-def _forget_weights(module: nn.Module, *_: Any) -> None:
+def _drop_bilm(module: nn.Module, state: dict[str, Any], prefix: str, _metadata: Any) -> None:
+    """Leave a frozen biLM out; one that learned after all is nowhere else."""
     assert isinstance(module, Elmo)
-    module._forget()
-
-
-def _drop_bilm(_module: nn.Module, state: dict[str, Any], prefix: str, _metadata: Any) -> None:
+    if not module._shares_weights:
+        return
     for name in [name for name in state if name.startswith(f"{prefix}bilm.")]:
         del state[name]
 

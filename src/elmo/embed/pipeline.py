@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 Item = TypeVar("Item")
 
 LOOK_UP_SECONDS = 0.1  # how often a wait is interrupted to see whether the other side is still there
+PARTING_SECONDS = 2.0  # a thread that waits for standard input may never come back, and is left behind
 
 
 class _End:
@@ -54,7 +55,7 @@ def ahead(items: Iterable[Item], *, depth: int) -> Generator[Item, None, None]:
             raise item.error
     finally:
         stopped.set()
-        thread.join()
+        thread.join(PARTING_SECONDS)
 
 
 class Behind(Generic[Item]):

@@ -18,9 +18,10 @@ from tqdm import tqdm
 from elmo.embed.bulk import BulkOptions, embed_part, parts_of, shape_of
 from elmo.embed.embedder import Embedder, StateMode
 from elmo.embed.load import load
-from elmo.embed.rows import Row
+from elmo.embed.progress import PACKED
+from elmo.embed.rows import Line, Row
 from elmo.embed.selection import check_layers
-from elmo.embed.writers.parquet import write_parquet
+from elmo.embed.writers.parquet import import_pyarrow, write_parquet
 from elmo.errors import ConfigError, ElmoError, InputError, MissingExtraError, ResumeError
 from elmo.text.files import expand_paths, read_lines, refuse_output_in_source
 from elmo.text.locking import locked
@@ -29,7 +30,7 @@ from elmo.text.writing import errors_naming, write_file
 JOB_FILE, LOCK_FILE = "_job.json", "_lock"  # readers of Parquet directories skip names with an underscore
 LINES_IN_SHARD = 10_000
 TRIES = 5  # of one shard, where its worker dies
-PACKED = (".gz", ".xz", ".zst")
+TEMPORARY = re.compile(r"\.part-\d+\.parquet\.\d+\.tmp|\._job\.json\.[0-9a-f]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,10 +38,11 @@ class Shard:
     """A range of lines of one file: bytes `start` to `stop`, or all of a compressed one (`stop` is None)."""
 
     number: int
-    file: str
+    file: str  # as its name was given
     first_line: int
     start: int
     stop: int | None
+    path: str = ""  # where every worker finds it, if not at `file`
 
     @property
     def name(self) -> str:
@@ -77,6 +79,7 @@ def embed_with_ray(
     joined (RAY_ADDRESS, or `ray job submit`); without one, Ray is started on this machine for the time of the job.
     """
     ray = _import_ray()
+    import_pyarrow()
     if state == "carry":
         raise ConfigError(
             "state 'carry' goes from line to line, but shards are embedded apart; use 'settled' or 'zero'"
@@ -104,11 +107,14 @@ def embed_with_ray(
         hidden = None if show_progress_bar is None else not show_progress_bar
         with tqdm(total=len(shards), initial=len(shards) - len(missing), unit="shard", disable=hidden) as bar:
             if missing:
-                for _ in _run(ray, missing, folder, settings, options, cluster or Cluster()):
+                for _ in _run(ray, missing, folder, settings, options, cluster or Cluster(), source):
                     bar.update()
         lost = [shard.name for shard in shards if not (folder / shard.name).is_file()]
         if lost:
             raise ElmoError(f"{folder}: {len(lost)} shards are missing, the first is {lost[0]}; go on with --resume")
+        for path in folder.iterdir():
+            if TEMPORARY.fullmatch(path.name):  # of a worker or a run that was killed
+                path.unlink(missing_ok=True)
     return len(shards)
 
 
@@ -134,9 +140,9 @@ def plan(source: str, *, lines_in_shard: int) -> list[Shard]:
 def lines_of(shard: Shard) -> Iterator[str]:
     """The lines of a shard, as `read_lines` gives them."""
     if shard.stop is None:
-        yield from (line for _, line in read_lines(shard.file))
+        yield from (line for _, line in read_lines(shard.path or shard.file))
         return
-    with open(shard.file, "rb") as file:
+    with open(shard.path or shard.file, "rb") as file:
         file.seek(shard.start)
         data = file.read(shard.stop - shard.start)
     if shard.start == 0:
@@ -152,10 +158,13 @@ def lines_of(shard: Shard) -> Iterator[str]:
 class EmbedShard:
     """A worker: loads the model once, then makes one shard after the other."""
 
-    def __init__(self, folder: str, settings: Mapping[str, Any], options: BulkOptions, threads: int) -> None:
+    def __init__(
+        self, folder: str, settings: Mapping[str, Any], options: BulkOptions, threads: int, *, source: str
+    ) -> None:
         self.folder = Path(folder)
         self.options = options
         self.embedder: Embedder = load(**settings, num_threads=threads)
+        self.shape = shape_of(self.embedder, options, source)
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         """Make a shard, unless it is there already: a second try may follow a worker that died after its last step."""
@@ -166,8 +175,7 @@ class EmbedShard:
             temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
             try:
                 with errors_naming(path):
-                    shape = shape_of(self.embedder, self.options)
-                    write_parquet(self._rows(shard), temporary, shape, file=shard.file)
+                    write_parquet(self._rows(shard), temporary, self.shape)
                     with open(temporary, "rb+") as file:
                         os.fsync(file.fileno())
                     os.replace(temporary, path)
@@ -176,11 +184,10 @@ class EmbedShard:
         return {"number": shard.number}
 
     def _rows(self, shard: Shard) -> Iterator[Row]:
-        line = shard.first_line
-        for lines, tokens in parts_of(self.embedder, lines_of(shard), self.options):
-            rows, _ = embed_part(self.embedder, lines, tokens, self.options, first=line)
+        lines = (Line(n, text, shard.file, n) for n, text in enumerate(lines_of(shard), shard.first_line))
+        for part, tokens in parts_of(self.embedder, lines, self.options):
+            rows, _ = embed_part(self.embedder, part, tokens, self.options)
             yield from rows
-            line += len(lines)
 
 
 def _run(
@@ -190,6 +197,7 @@ def _run(
     settings: Mapping[str, Any],
     options: BulkOptions,
     cluster: Cluster,
+    source: str,
 ) -> Iterator[int]:
     """The numbers of the shards as they are finished."""
     started = not ray.is_initialized()
@@ -200,10 +208,11 @@ def _run(
         context.enable_progress_bars = False
         fitting = int(ray.cluster_resources().get("CPU", 1)) // cluster.worker_cpus
         workers = max(1, min(cluster.workers or fitting, len(shards)))
-        absolute = [asdict(replace(shard, file=str(Path(shard.file).resolve()))) for shard in shards]
+        absolute = [asdict(replace(shard, path=str(Path(shard.file).resolve()))) for shard in shards]
         done = ray.data.from_items(absolute, override_num_blocks=len(absolute)).map(
             EmbedShard,
             fn_constructor_args=(str(folder.resolve()), dict(settings), options, cluster.worker_cpus),
+            fn_constructor_kwargs={"source": str(Path(source).resolve())},
             compute=ray.data.ActorPoolStrategy(size=workers),
             num_cpus=cluster.worker_cpus,
             num_gpus=cluster.worker_gpus or None,
@@ -230,7 +239,11 @@ def _cause(error: Exception) -> str:
 def _claim(folder: Path, job: Mapping[str, Any], *, resume: bool) -> None:
     """Make the output's folder; an existing one must be of the same job, and resuming must be asked for."""
     path = folder / JOB_FILE
-    if folder.exists() and any(folder.iterdir()):
+    # A run that was killed before it could say what it is has left a lock and nothing of worth.
+    held = (
+        {entry.name for entry in folder.iterdir() if not TEMPORARY.fullmatch(entry.name)} if folder.exists() else set()
+    )
+    if held and not (resume and held == {LOCK_FILE}):
         if not path.is_file():
             raise ResumeError(f"{folder}: is in the way and was not made by `elmo embed`; choose another name")
         if not resume:
@@ -252,5 +265,5 @@ def _import_ray() -> Any:
         import ray
         import ray.data
     except ImportError as error:
-        raise MissingExtraError("--engine ray needs Ray; install it: pip install 'elmo-embeddings[ray]'") from error
+        raise MissingExtraError("--engine ray needs Ray; install it with: pip install 'ray[data]'") from error
     return ray

@@ -20,8 +20,11 @@ def check_layers(layers: Layers, count: int) -> None:
     """Refuse a choice of layers that a model of `count` layers does not have."""
     if layers in ("mean", "top", "all"):
         return
-    if isinstance(layers, bool) or not isinstance(layers, int) or not 0 <= layers < count:
-        raise ConfigError(f"layers is {layers!r}; it must be 'mean', 'top', 'all' or a number from 0 to {count - 1}")
+    if isinstance(layers, bool) or not isinstance(layers, int) or not -count <= layers < count:
+        raise ConfigError(
+            f"layers is {layers!r}; it must be 'mean', 'top', 'all' or a number from 0 to {count - 1} "
+            f"(or, from the top, -1 to -{count})"
+        )
 
 
 def select_layers(stacked: Tensor, layers: Layers) -> Tensor:

@@ -6,7 +6,9 @@ from itertools import accumulate
 
 from elmo.errors import InputError
 from elmo.text.tokenizer import Tokenizer
-from elmo.text.tokens import Tokens
+from elmo.text.tokens import Tokens, join_sentences
+
+BYTES = (bytes, bytearray, memoryview)  # sequences of numbers, which are no tokens
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ def read_sentences(
     """
     if isinstance(sentences, str):
         return [_from_text(sentences, tokenizer, split=split)]
-    if not isinstance(sentences, Iterable):
+    if isinstance(sentences, BYTES) or not isinstance(sentences, Iterable):
         raise InputError(f"sentences are {_kind(sentences)}; a text, a list of texts or of token lists is wanted")
     entries = list(sentences)
     raw = bool(entries) and isinstance(entries[0], str)
@@ -43,7 +45,7 @@ def read_sentences(
 
 def check_tokens(sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
     """Sentences that must be tokens already; raw text would be taken letter by letter."""
-    if isinstance(sentences, str) or not isinstance(sentences, Iterable):
+    if isinstance(sentences, (str, *BYTES)) or not isinstance(sentences, Iterable):
         raise InputError(f"sentences are {_kind(sentences)}; a list of token lists is wanted")
     for n, sentence in enumerate(sentences):
         if isinstance(sentence, str):
@@ -60,12 +62,7 @@ def _from_text(text: str, tokenizer: Tokenizer, *, split: bool) -> Sentence:
         tokens = tokenizer.tokenize(text)
         return Sentence([tokens.words], tokens)
     sentences = [sentence for sentence in tokenizer.sentences(text) if sentence.words]
-    if len(sentences) == 1:
-        return Sentence([sentences[0].words], sentences[0])
-    pieces = [sentence.words for sentence in sentences]
-    words = [word for piece in pieces for word in piece]
-    starts = [start for sentence in sentences for start in sentence.starts]
-    return Sentence(pieces or [[]], Tokens(words, starts, sentence_starts(pieces)))
+    return Sentence([sentence.words for sentence in sentences] or [[]], join_sentences(sentences))
 
 
 def sentence_starts(pieces: Iterable[Sequence[str]]) -> list[int]:
@@ -75,7 +72,7 @@ def sentence_starts(pieces: Iterable[Sequence[str]]) -> list[int]:
 
 
 def _from_tokens(n: int, entry: object) -> Sentence:
-    if not isinstance(entry, Sequence):
+    if isinstance(entry, BYTES) or not isinstance(entry, Sequence):
         raise InputError(f"sentence {n} is {_kind(entry)}; a string or a list of tokens is wanted")
     words = list(entry)
     for k, word in enumerate(words):
@@ -85,4 +82,6 @@ def _from_tokens(n: int, entry: object) -> Sentence:
 
 
 def _kind(value: object) -> str:
+    if isinstance(value, BYTES):
+        return f"{type(value).__name__} ({bytes(value[:40])!r}), not text: decode it first"
     return f"{type(value).__name__} ({str(value)[:40]!r})"

@@ -1,20 +1,29 @@
-"""Word vectors kept from batch to batch: each distinct word is encoded once, a bounded number of them is remembered."""
+"""Word vectors kept from batch to batch: each distinct word is encoded once, a bounded number of them is remembered.
 
-from collections.abc import Callable, Sequence
+Threads may share a cache. Whatever stops a call in its middle, an error, Ctrl-C or a fork, the map is right afterwards:
+a word is in it only while its vector is in its row, and no two words have the same row.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from elmo.ops.transfer import to_device
+from elmo.text.threadlock import ThreadLock
 
 DEFAULT_BYTES = 128 * 1024 * 1024
+FEWEST_ROWS = 1024
 
 
 class WordCache:
     """A bounded map from words to vectors [D]; the words used longest ago make room.
 
-    `encode` maps distinct words to vectors [W, D]; it alone knows how.
+    `encode` maps distinct words to vectors [W, D]; it alone knows how. A copy of a cache, pickled or deep, is empty.
     """
 
     def __init__(
@@ -22,13 +31,19 @@ class WordCache:
     ) -> None:
         self._encode = encode
         self._capacity = max(1, most_bytes // (4 * size))
-        self._slots: dict[str, int] = {}  # in order of last use
+        self._lock = ThreadLock()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._slots: OrderedDict[str, int] = OrderedDict()  # in order of last use
+        self._free: list[int] = []  # rows of the table that no word has
         self._table: Tensor | None = None
+        self._done: torch.cuda.Event | None = None  # when a GPU has finished the call before
 
     def clear(self) -> None:
         """Forget every word."""
-        self._slots.clear()
-        self._table = None
+        with self._lock.held():
+            self._forget()
 
     def __len__(self) -> int:
         return len(self._slots)
@@ -38,43 +53,60 @@ class WordCache:
         distinct = dict.fromkeys(words)
         if len(distinct) > self._capacity:
             return self._look_up_piecewise(words, list(distinct))
-        missing = []
-        for word in distinct:
-            slot = self._slots.pop(word, None)
-            if slot is None:
-                missing.append(word)
-            else:
-                self._slots[word] = slot
-        if missing:
-            self._remember(missing)
-        assert self._table is not None or not words
-        if self._table is None:
-            return self._encode([])
-        index = np.fromiter(map(self._slots.__getitem__, words), dtype=np.int64, count=len(words))
-        return self._table[to_device(torch.from_numpy(index), self._table.device)]
+        with self._lock.held(), self._in_turn():
+            missing = []
+            for word in distinct:
+                if word in self._slots:
+                    self._slots.move_to_end(word)
+                else:
+                    missing.append(word)
+            if missing:
+                self._remember(missing)
+            if self._table is None:
+                return self._encode([])
+            index = np.fromiter(map(self._slots.__getitem__, words), dtype=np.int64, count=len(words))
+            return self._table[to_device(torch.from_numpy(index), self._table.device)]
 
     def _remember(self, words: list[str]) -> None:
         vectors = self._encode(words)  # [W, D]
-        used = len(self._slots)
-        overflow = used + len(words) - self._capacity
-        free = [self._slots.pop(word) for word in list(self._slots)[: max(0, overflow)]]
-        free += range(used, used + len(words) - len(free))
         # The table outlives the call: made in inference mode, it could not be written outside of it.
         with torch.inference_mode(False), torch.no_grad():
-            self._grow(max(free) + 1, like=vectors)
-            assert self._table is not None
-            self._table[to_device(torch.tensor(free), vectors.device)] = vectors
-        self._slots.update(zip(words, free, strict=True))
+            table, rows = self._take_rows(len(words), like=vectors)
+            table[to_device(torch.tensor(rows), vectors.device)] = vectors
+        # Last: until now no word has one of these rows; when a call ends before this line, they are found again.
+        self._slots.update(zip(words, rows, strict=True))
 
-    def _grow(self, rows: int, *, like: Tensor) -> None:
+    def _take_rows(self, count: int, *, like: Tensor) -> tuple[Tensor, list[int]]:
+        """The table, and rows of it that no word has and no other call gets."""
         have = 0 if self._table is None else len(self._table)
-        if rows <= have:
-            return
-        capacity = min(self._capacity, max(rows, 2 * have, 1024))
-        table = torch.empty(capacity, like.shape[1], dtype=like.dtype, device=like.device)
-        if self._table is not None:
-            table[:have] = self._table
-        self._table = table
+        if len(self._free) + len(self._slots) < have:  # an interrupted call lost some
+            self._free = sorted(set(range(have)) - set(self._slots.values()))
+        if len(self._free) < count and have < self._capacity:
+            rows = min(self._capacity, max(len(self._slots) + count, 2 * have, FEWEST_ROWS))
+            grown = torch.empty(rows, like.shape[1], dtype=like.dtype, device=like.device)
+            if self._table is not None:
+                grown[:have] = self._table
+            self._table = grown
+            self._free += range(have, rows)
+        while len(self._free) < count:
+            self._free.append(self._slots.popitem(last=False)[1])
+        taken = self._free[-count:]
+        del self._free[-count:]
+        assert self._table is not None
+        return self._table, taken
+
+    @contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        """On a GPU each thread may have a stream of its own, and a lock alone does not order what they have queued."""
+        if self._done is not None and self._table is not None:
+            self._done.wait(torch.cuda.current_stream(self._table.device))
+        try:
+            yield
+        finally:
+            if self._table is not None and self._table.is_cuda:
+                stream = torch.cuda.current_stream(self._table.device)
+                self._table.record_stream(stream)
+                self._done = stream.record_event()
 
     def _look_up_piecewise(self, words: Sequence[str], distinct: list[str]) -> Tensor:
         """More distinct words than the cache holds: encode them piece by piece, remember none."""
@@ -82,3 +114,10 @@ class WordCache:
         pieces = [self._encode(distinct[n : n + self._capacity]) for n in range(0, len(distinct), self._capacity)]
         table = torch.cat(pieces)
         return table[to_device(torch.tensor([place[word] for word in words]), table.device)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_encode": self._encode, "_capacity": self._capacity, "_lock": self._lock}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget()

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from elmo.errors import ElmoError
+from elmo.text.cachefolder import make_private, why_not_private
 from elmo.text.writing import write_atomically
 
 _LOGGER = logging.getLogger(__name__)
@@ -55,6 +56,7 @@ class PackedFile:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with write_atomically(self.path) as file:
+                make_private(Path(file.name))
                 for block in blocks:
                     file.write(block.numpy().data)
                     file.write(bytes(_padded(len(block)) - len(block)))
@@ -65,6 +67,8 @@ class PackedFile:
 
 def _map(path: Path) -> Tensor | None:
     try:
+        if why_not_private(path) is not None:
+            return None  # it is made anew
         size = path.stat().st_size
         with open(path, "rb") as file:
             file.seek(max(0, size - len(END)))

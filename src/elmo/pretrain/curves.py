@@ -15,7 +15,7 @@ FILE = "curves.png"
 def draw_curves(run: Path) -> Path | None:
     """Write `curves.png`: training loss and held-out perplexity over the steps. None without matplotlib."""
     if importlib.util.find_spec("matplotlib") is None:
-        logger.info("matplotlib is not installed, so no picture of the curves is drawn (`elmo-embeddings[plots]`)")
+        logger.info("matplotlib is not installed, so no picture of the curves is drawn (pip install matplotlib)")
         return None
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -65,7 +65,7 @@ def _open_tensorboard(folder: Path, after_step: int, *, wanted: bool | None) -> 
         return None
     if importlib.util.find_spec("tensorboard") is None:
         if wanted:
-            raise MissingExtraError("TensorBoard is not installed; `pip install 'elmo-embeddings[tensorboard]'`")
+            raise MissingExtraError("TensorBoard is not installed; install it with: pip install tensorboard")
         return None
     from torch.utils.tensorboard import SummaryWriter
 

@@ -26,6 +26,7 @@ from elmo.tasks.examples import Text
 from elmo.tasks.ragged import Integers, Ragged
 from elmo.text.bounded import remove_oldest
 from elmo.text.locking import locked
+from elmo.text.threadlock import ThreadLock
 
 logger = logging.getLogger(__name__)
 
@@ -83,17 +84,19 @@ class LayerStore:
 
     def __init__(self, config: CacheConfig | None = None) -> None:
         self.config = config or CacheConfig()
+        self._lock = ThreadLock()
         self._held: dict[tuple[str, torch.device], CachedLayers] = {}
 
     def layers(self, elmo: Elmo, texts: Sequence[Text], ragged: Ragged) -> CachedLayers | None:
         """The layers of all texts; None, with a warning, where there is no room: then each batch computes its own."""
         name = _name(elmo, texts)
-        if (name, elmo.device) not in self._held:
-            found = _find_layers(elmo, texts, ragged, self.config, name, room=self._room(elmo.device))
-            if found is None:
-                return None
-            self._held[name, elmo.device] = found
-        return self._held[name, elmo.device]
+        with self._lock.held():
+            if (name, elmo.device) not in self._held:
+                found = _find_layers(elmo, texts, ragged, self.config, name, room=self._room(elmo.device))
+                if found is None:
+                    return None
+                self._held[name, elmo.device] = found
+            return self._held[name, elmo.device]
 
     def _room(self, device: torch.device) -> int:
         """Bytes of a device's memory that may still be used."""

@@ -1,4 +1,7 @@
-"""What a task is to the trainer: `Task` reads, builds, scores and writes; `TaskModel` has a loss and gives answers."""
+"""What a task is to the trainer: `Task` reads, builds, scores and writes; `TaskModel` has a loss and gives answers.
+
+N examples, M label ids of an answer, K labels.
+"""
 
 import logging
 from abc import ABC, abstractmethod
@@ -8,6 +11,8 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from elmo.errors import InputError
+from elmo.tasks.details import Details
 from elmo.tasks.embedding import TaskEmbedding
 from elmo.tasks.examples import Example
 from elmo.tasks.texts import TextBatch
@@ -26,6 +31,15 @@ class Batch:
     targets: Tensor | None = None
 
 
+@dataclass(frozen=True)
+class Belief:
+    """An answer, and how sure the model is of it."""
+
+    answer: list[int]  # [M]
+    probabilities: list[list[float]]  # [M, K], of every label at each place
+    after: list[float]  # [M], of each label of the answer, given the one before it
+
+
 class TaskModel(nn.Module, ABC):
     """A network over an embedding that it is given."""
 
@@ -38,6 +52,10 @@ class TaskModel(nn.Module, ABC):
     @abstractmethod
     def answers(self, batch: Batch) -> list[list[int]]:
         """The answer to each example as label ids."""
+
+    @abstractmethod
+    def beliefs(self, batch: Batch) -> list[Belief]:
+        """The same answers with their probabilities."""
 
 
 class Task(ABC):
@@ -81,10 +99,26 @@ class Task(ABC):
     def write(self, examples: Sequence[Example], answers: Sequence[Any]) -> Iterator[str]:
         """Lines of output."""
 
+    @abstractmethod
+    def report(
+        self, examples: Sequence[Example], beliefs: Sequence[Belief | None], labels: Sequence[str]
+    ) -> Iterator[dict[str, Any]]:
+        """Answers with their probabilities and their places in the text as objects for JSON, one a line of raw text."""
 
-def warn_of_new_labels(found: Sequence[str], known: Sequence[str], *, where: str) -> None:
-    """Say which labels of a file can never be right, since training had none of them."""
+    @abstractmethod
+    def details(self, examples: Sequence[Example], answers: Sequence[Any]) -> Details:
+        """How good answers are label by label."""
+
+
+def check_labels(found: Sequence[str], known: Sequence[str], *, where: str) -> None:
+    """Say which labels of a file can never be right, since training had none of them; refuse it where all are such."""
     new = sorted(set(found) - set(known))
     if new:
-        shown = ", ".join(map(repr, new[:5])) + (", ..." if len(new) > 5 else "")
+        shown = ", ".join(repr(label[:40]) for label in new[:5]) + (", ..." if len(new) > 5 else "")
+        if len(new) == len(set(found)):
+            had = ", ".join(repr(label[:40]) for label in known[:5]) + (", ..." if len(known) > 5 else "")
+            raise InputError(
+                f"{where}: none of its {len(new)} label(s) ({shown}) is one of training ({had}); "
+                "is it another task, another column, or are text and label swapped?"
+            )
         logger.warning("%s: %d label(s) that training does not have, never answered: %s", where, len(new), shown)

@@ -8,10 +8,10 @@ that learned too is a model directory inside, `bilm`.
 import dataclasses
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -20,11 +20,12 @@ from elmo.errors import WeightsError
 from elmo.ops.device import choose_device
 from elmo.tasks.batching import ordered_batches
 from elmo.tasks.dataset import Dataset, autocast
+from elmo.tasks.details import Details
 from elmo.tasks.embedding import TaskEmbedding
 from elmo.tasks.examples import Example
 from elmo.tasks.layercache import LayerStore
 from elmo.tasks.recipes import Recipe
-from elmo.tasks.task import Scores, TaskModel, warn_of_new_labels
+from elmo.tasks.task import Batch, Belief, Scores, TaskModel, check_labels
 from elmo.tasks.vocabulary import WordTable
 from elmo.text.writing import errors_naming
 from elmo.weights.atomic import atomic_directory
@@ -40,6 +41,8 @@ TASK, WEIGHTS, WORDS, VECTORS = "task.json", "model.safetensors", "words.txt", "
 MODEL = "model"  # the folder of a run that holds the finished model
 BILM, BILM_PREFIX = "bilm", "embedding.elmo.bilm."
 ANSWER_BATCH = 256
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,27 +79,51 @@ class TrainedTask:
                 answers[n] = answer
         return answers
 
+    def report(self, examples: Sequence[Example], *, store: LayerStore | None = None) -> list[dict[str, Any]]:
+        """Answers with their probabilities and their places in the text, as `elmo task predict --json` writes them."""
+        asked = [n for n, example in enumerate(examples) if all(example.texts)]
+        beliefs: list[Belief | None] = [None] * len(examples)
+        task = self.recipe.make_task()
+        if asked:
+            data = Dataset(task, [examples[n] for n in asked], self.embedding, store=store)
+            for n, belief in zip(asked, self._over(data, self.model.beliefs), strict=True):
+                beliefs[n] = belief
+        return list(task.report(examples, beliefs, self.labels))
+
     def evaluate(self, examples: Sequence[Example], *, store: LayerStore | None = None) -> Scores:
         """How good the answers are."""
-        task = self.recipe.make_task()
-        where = examples[0].place.partition(": line ")[0] if examples else "the examples"
-        warn_of_new_labels(task.find_labels(examples), self.labels, where=where)
-        return task.score(examples, self.predict(examples, store=store))
+        return self.recipe.make_task().score(examples, self._answer_known(examples, store))
 
-    @torch.no_grad()
+    def evaluate_details(
+        self, examples: Sequence[Example], *, store: LayerStore | None = None
+    ) -> tuple[Scores, Details]:
+        """The same, and how good they are label by label."""
+        task, answers = self.recipe.make_task(), self._answer_known(examples, store)
+        return task.score(examples, answers), task.details(examples, answers)
+
     def answer(self, data: Dataset, *, bf16: bool = False) -> list[Any]:
         """The answers to the examples of a data set, in order."""
         task = self.recipe.make_task()
-        answers: list[Any] = [None] * len(data)
+        return [task.decode(ids, self.labels) for ids in self._over(data, self.model.answers, bf16=bf16)]
+
+    def _answer_known(self, examples: Sequence[Example], store: LayerStore | None) -> list[Any]:
+        where = examples[0].place.partition(": line ")[0] if examples else "the examples"
+        check_labels(self.recipe.make_task().find_labels(examples), self.labels, where=where)
+        return self.predict(examples, store=store)
+
+    @torch.no_grad()
+    def _over(self, data: Dataset, ask: Callable[[Batch], list[Found]], *, bf16: bool = False) -> list[Found]:
+        """What `ask` finds in the examples of a data set, batch by batch, in the order of the examples."""
+        found: dict[int, Found] = {}
         was_training = self.model.training
-        self.model.eval()
+        if was_training:  # a loaded model is not: threads may share it, and none switches dropout on behind another
+            self.model.eval()
         for rows in ordered_batches(data.lengths, batch=ANSWER_BATCH):
             with autocast(self.embedding.device, bf16=bf16):
-                found = self.model.answers(data.batch(rows))
-            for n, ids in zip(rows.tolist(), found, strict=True):
-                answers[n] = task.decode(ids, self.labels)
-        self.model.train(was_training)
-        return answers
+                found.update(zip(rows.tolist(), ask(data.batch(rows)), strict=True))
+        if was_training:
+            self.model.train()
+        return [found[n] for n in range(len(data))]
 
     def save(self, directory: Path, *, overwrite: bool = False) -> None:
         """Write the directory, whole or not at all."""
@@ -105,7 +132,7 @@ class TrainedTask:
         whole = atomic_directory(directory, overwrite=overwrite, replaceable=is_trained_task)
         with errors_naming(directory), whole as folder:
             state = self.model.state_dict()
-            if embedding.elmo is not None and embedding.elmo.train_bilm:
+            if embedding.elmo is not None and self.recipe.embedding.elmo.train_bilm:
                 write_model(dataclasses.replace(embedding.elmo.model, softmax=None), folder / BILM)
                 state = {name: t for name, t in state.items() if not name.startswith(BILM_PREFIX)}
             write_tensors(folder / WEIGHTS, {name: t.cpu() for name, t in state.items()})

@@ -34,7 +34,7 @@ from elmo.tasks.dataset import Dataset, autocast
 from elmo.tasks.examples import Example
 from elmo.tasks.layercache import LayerStore
 from elmo.tasks.recipes import Recipe
-from elmo.tasks.task import warn_of_new_labels
+from elmo.tasks.task import check_labels
 from elmo.tasks.trained import MODEL, BiLMReference, TrainedTask, build_model, clone_state
 from elmo.tasks.training import TrainConfig, rate_at
 from elmo.tasks.vocabulary import WordTable
@@ -143,7 +143,7 @@ class _Trainer:
         part = [train[n] for n in choose_fraction(len(train), config.fraction, seed=config.seed)]
         examples = task.training_examples(part)
         labels = task.find_labels(examples)
-        warn_of_new_labels(task.find_labels(dev), labels, where="dev")
+        check_labels(task.find_labels(dev), labels, where="dev")
         used = bilm if recipe.embedding.elmo.where != "none" else None
         reference = None if used is None else BiLMReference(sha256=used.sha256, source=portable_name(used.source))
         self.identity = _identity(recipe, examples, dev, vectors, reference)

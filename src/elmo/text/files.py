@@ -58,16 +58,24 @@ def read_lines(path: str | os.PathLike[str], *, longest: int = LONGEST_LINE) -> 
     What cannot be read raises InputError with the file and the line: bytes that are not UTF-8, a line of more than
     `longest` bytes, damaged compressed data.
     """
-    name = os.fspath(path)
     number = 0
+    for lines in read_groups(path, longest=longest):
+        for line in lines:
+            number += 1
+            yield number, line
+
+
+def read_groups(path: str | os.PathLike[str], *, longest: int = LONGEST_LINE) -> Iterator[list[str]]:
+    """The lines of one file in groups, as they come: those of a pipe without waiting for more than it holds."""
+    name = os.fspath(path)
+    before = 0
     for block in _whole_lines(name, _cut(_blocks(name), size=longest), longest=longest):
         try:
             lines = block.decode("utf-8").split("\n")
         except UnicodeDecodeError as error:
-            raise _not_utf8(name, block, number, error) from None
-        for line in lines:
-            number += 1
-            yield number, line.removesuffix("\r")
+            raise _not_utf8(name, block, before, error) from None
+        yield [line.removesuffix("\r") for line in lines]
+        before += len(lines)
 
 
 def _files_in(directory: str) -> list[str]:
@@ -125,7 +133,8 @@ def _blocks(name: str) -> Iterator[bytes]:
     """The bytes of a file, decompressed by its name."""
     try:
         if name == STANDARD_INPUT:
-            yield from _read_blocks(sys.stdin.buffer)
+            # Without its buffer, whose lock a thread that waits for input holds, also when the program is to end.
+            yield from _read_blocks(getattr(sys.stdin.buffer, "raw", sys.stdin.buffer))
             return
         with open(name, "rb") as file:
             suffix = os.path.splitext(name)[1].lower()
@@ -176,7 +185,7 @@ def _zstd_blocks(file: BinaryIO) -> Iterator[bytes]:
         import zstandard
     except ImportError as error:
         raise MissingExtraError(
-            f"{file.name}: reading .zst files needs zstandard; install it with `pip install 'elmo-embeddings[zstd]'`"
+            f"{file.name}: reading .zst files needs zstandard; install it with: pip install zstandard"
         ) from error
 
     # zstandard's stream reader takes a file that was cut short for a whole one; its decompression objects say where a

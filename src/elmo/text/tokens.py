@@ -4,8 +4,9 @@ A *chunk* is a stretch without white space, in the sense of `str.split()` (so al
 A rule cuts a chunk into *pieces* that, put together again, give the chunk: a start is all that a piece needs.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import overload
 
 Pieces = tuple[str, ...]
 
@@ -14,7 +15,8 @@ Pieces = tuple[str, ...]
 class Tokens:
     """The tokens of a text in order; token i stands at `text[starts[i] : starts[i] + len(words[i])]`.
 
-    `sentence_starts` has the number of the first token of each sentence: `[0]` for one sentence, none without tokens.
+    As a sequence it is its words: `list(tokens)`, `tokens[0]`, `"bank" in tokens`. `sentence_starts` has the number of
+    the first token of each sentence: `[0]` for one sentence, none without tokens.
     """
 
     words: list[str]
@@ -28,6 +30,16 @@ class Tokens:
 
     def __len__(self) -> int:
         return len(self.words)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        return self.words[place]
 
 
 class PiecesCache(dict[str, Pieces]):
@@ -76,3 +88,16 @@ def place_pieces(text: str, chunks: Iterable[str], pieces: Iterable[Pieces], *, 
             starts.append(start)
             start += len(part)
     return Tokens(words, starts, [0] if words else [])
+
+
+def join_sentences(sentences: Iterable[Tokens]) -> Tokens:
+    """The tokens of a text from those of its sentences, whose starts count from the beginning of the text."""
+    words: list[str] = []
+    starts: list[int] = []
+    sentence_starts: list[int] = []
+    for sentence in sentences:
+        if sentence.words:
+            sentence_starts.append(len(words))
+            words += sentence.words
+            starts += sentence.starts
+    return Tokens(words, starts, sentence_starts)

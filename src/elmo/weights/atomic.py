@@ -53,7 +53,9 @@ def check_replaceable(path: Path, *, overwrite: bool, replaceable: Callable[[Pat
     if empty:
         return
     if not overwrite:
-        raise WeightsError(f"{path}: exists already; choose another name, or allow overwriting")
+        raise WeightsError(
+            f"{path}: exists already; choose another name, or overwrite it (--overwrite, overwrite=True)"
+        )
     if not replaceable(path):
         raise WeightsError(f"{path}: exists and does not look like a model directory, so it is not overwritten")
 

@@ -1,35 +1,21 @@
-"""Where downloaded models live, what is known of each file, and who may fetch it. No network here."""
+"""What is known of each downloaded file, and who may fetch it. No network here."""
 
 import contextlib
 import json
 import logging
-import os
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from elmo.errors import WeightsError
+from elmo.text.cachefolder import VARIABLE
 from elmo.text.locking import locked
 from elmo.text.writing import write_file
 from elmo.weights.plainfiles import read_json
 
 logger = logging.getLogger(__name__)
 
-VARIABLE = "ELMO_CACHE"
 RECORD_SUFFIX = ".record.json"
-
-
-def cache_directory() -> Path:
-    """The folder of downloaded models: $ELMO_CACHE, or `elmo` in the platform's cache folder."""
-    chosen = os.environ.get(VARIABLE)
-    if chosen:
-        return Path(chosen).expanduser()
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "elmo" / "cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "elmo"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "elmo"
 
 
 def recorded_sha256(path: Path) -> str | None:
@@ -51,7 +37,7 @@ def record_sha256(path: Path, sha256: str, *, source: str) -> None:
 def fetching(path: Path) -> Iterator[None]:
     """Be the one process that fetches `path`; another one waits until this one has it, or is dead."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
     except OSError as error:
         cause = error.strerror or error
         raise WeightsError(f"{path.parent}: cannot be used ({cause}); set {VARIABLE} to another folder") from None

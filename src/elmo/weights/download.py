@@ -19,6 +19,7 @@ from typing import IO, Any
 from tqdm import tqdm
 
 from elmo.errors import WeightsError
+from elmo.text.cachefolder import make_private, why_not_private
 from elmo.text.writing import sync_directory
 from elmo.weights.cache import fetching, record_sha256, recorded_sha256
 from elmo.weights.plainfiles import file_sha256, one_line, read_json
@@ -57,8 +58,11 @@ class _RefusedError(Exception):
 def fetch(file: RemoteFile, directory: Path, *, offline: bool = False) -> Path:
     """The path of the file in `directory`, downloaded if it is not there yet."""
     target = directory / file.name
-    if recorded_sha256(target) is not None and target.is_file():
-        return target  # checked when it came
+    recorded = recorded_sha256(target)
+    if recorded is not None and target.is_file():
+        if any(why_not_private(path) for path in (target.parent, target)):
+            _check_shared(file.sha256 or recorded, target)
+        return target  # else checked when it came
     if offline and not target.is_file():
         raise WeightsError(f"{_by_hand(file, target)} (working offline)")
     with fetching(target):
@@ -66,6 +70,13 @@ def fetch(file: RemoteFile, directory: Path, *, offline: bool = False) -> Path:
             _download(file, target)
         _check(file, target)
     return target
+
+
+def _check_shared(wanted: str, target: Path) -> None:
+    """Hash a file again that others may have changed since."""
+    found = file_sha256(target)
+    if found != wanted:
+        raise WeightsError(f"{target}: its sha256 is {found}, but {wanted} is wanted; remove it, or use another folder")
 
 
 def _check(file: RemoteFile, target: Path) -> None:
@@ -124,6 +135,7 @@ def _download_from(url: str, target: Path) -> None:
             logger.warning("%s: %s; going on in %.0f s", url, error, pause)
             time.sleep(pause)
             pause *= 2
+    make_private(part)
     os.replace(part, target)
     _validator_file(part).unlink(missing_ok=True)
     sync_directory(target.parent)

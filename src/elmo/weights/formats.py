@@ -10,11 +10,11 @@ import torch
 from safetensors import SafetensorError
 
 from elmo.errors import WeightsError
+from elmo.text.cachefolder import cache_directory
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.archives import is_archive
 from elmo.weights.atomic import recover
-from elmo.weights.cache import cache_directory
 from elmo.weights.checkpoint import find_checkpoint, is_checkpoint, read_checkpoint, write_checkpoint
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.manylangs import is_manylangs, read_manylangs

@@ -31,7 +31,7 @@ def write_onnx(model: LoadedModel, path: Path, *, overwrite: bool = False) -> No
     try:
         import onnx
     except ImportError as error:
-        raise MissingExtraError("ONNX needs onnx; install it with: pip install 'elmo-embeddings[onnx]'") from error
+        raise MissingExtraError("ONNX needs onnx; install it with: pip install onnx onnxruntime") from error
     if path.exists() and not overwrite:
         raise WeightsError(f"{path}: exists already; choose another name or add --overwrite")
     tokens, lstm = model.bilm.tokens, model.bilm.lstm

@@ -6,14 +6,17 @@ kernels, which stands for the processor. The files used longest ago make room.
 
 import contextlib
 import hashlib
+import logging
 import os
 import time
 from pathlib import Path
 
 from elmo.ops.cpu_library import cpu_library_name
 from elmo.text.bounded import remove_oldest
-from elmo.weights.cache import cache_directory
+from elmo.text.cachefolder import cache_directory, why_not_private
 from elmo.weights.native import WEIGHTS, is_native
+
+logger = logging.getLogger(__name__)
 
 FOLDER, SUFFIX = "packed", ".packed"
 FROM_BYTES = 64 << 20  # of the weights file
@@ -33,13 +36,27 @@ def packed_path(directory: Path, *, int8: bool) -> Path | None:
     if facts.st_size < FROM_BYTES:
         return None
     known = (str(weights), facts.st_size, facts.st_mtime_ns, facts.st_ino, int8, library)
-    path = cache_directory() / FOLDER / f"{hashlib.sha256(repr(known).encode()).hexdigest()[:32]}{SUFFIX}"
+    folder = cache_directory() / FOLDER
+    if not _is_safe(folder):
+        return None
+    path = folder / f"{hashlib.sha256(repr(known).encode()).hexdigest()[:32]}{SUFFIX}"
     if path.is_file():
         with contextlib.suppress(OSError):
             os.utime(path)  # used now: the last to be removed
     else:
         _make_room(path.parent, MOST_BYTES - facts.st_size)
     return path
+
+
+def _is_safe(folder: Path) -> bool:
+    """Whether nobody else can put weights there; a folder that is not there yet is made so."""
+    try:
+        fault = why_not_private(folder)
+    except OSError:
+        return True
+    if fault is not None:
+        logger.warning("%s: %s, so packed weights are neither taken from there nor kept", folder, fault)
+    return fault is None
 
 
 def _make_room(folder: Path, most_bytes: int) -> None:

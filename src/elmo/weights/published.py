@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elmo.errors import WeightsError
+from elmo.text.cachefolder import cache_directory
 from elmo.text.tokenizer import Tokenizer
-from elmo.weights.cache import cache_directory
 from elmo.weights.download import RemoteFile, fetch
+from elmo.weights.languages import language_name
 from elmo.weights.packaged import DEFAULT as PACKAGED
 
 OFFLINE_VARIABLE = "ELMO_OFFLINE"
@@ -42,6 +43,7 @@ class Published:
     page: str
     files: tuple[RemoteFile, ...]  # empty: there is no address that could be fetched
     tokenizer: Tokenizer
+    parameters: int | None = None  # without the softmax, where it is known
 
 
 def _pair(folder: str, *names: str) -> tuple[RemoteFile, ...]:
@@ -49,7 +51,7 @@ def _pair(folder: str, *names: str) -> tuple[RemoteFile, ...]:
     return tuple(RemoteFile(name=name, urls=tuple(f"{root}/{folder}/{name}" for root in _ALLENNLP)) for name in names)
 
 
-def _english(name: str, sizes: str, about: str) -> Published:
+def _english(name: str, sizes: str, about: str, *, parameters: int) -> Published:
     return Published(
         name=name,
         about=about,
@@ -57,15 +59,23 @@ def _english(name: str, sizes: str, about: str) -> Published:
         page="https://allennlp.org/elmo",
         files=_pair(sizes, f"elmo_{sizes}_options.json", f"elmo_{sizes}_weights.hdf5"),
         tokenizer=ENGLISH,
+        parameters=parameters,
     )
 
 
+# What the three architectures have. [https://allennlp.org/elmo: 13.6, 28.0 and 93.6 million]
+_SMALL_SIZE, _MEDIUM_SIZE, _ORIGINAL_SIZE = 13_600_000, 28_000_000, 93_600_000
 _ORIGINAL = "2x4096_512_2048cnn_2xhighway"
 _TABLE = (
-    _english("small", "2x1024_128_2048cnn_1xhighway", "English, 1 Billion Word Benchmark, 13.6 million parameters"),
-    _english("medium", "2x2048_256_2048cnn_1xhighway", "English, 1 Billion Word Benchmark, 28.0 million parameters"),
-    _english("original", _ORIGINAL, "English, 1 Billion Word Benchmark, 93.6 million: the paper's"),
-    _english("original-5.5b", f"{_ORIGINAL}_5.5B", "English, Wikipedia and news, 5.5 billion tokens, 93.6 million"),
+    _english("small", "2x1024_128_2048cnn_1xhighway", "English, 1 Billion Word Benchmark", parameters=_SMALL_SIZE),
+    _english("medium", "2x2048_256_2048cnn_1xhighway", "English, 1 Billion Word Benchmark", parameters=_MEDIUM_SIZE),
+    _english("original", _ORIGINAL, "English, 1 Billion Word Benchmark: the paper's", parameters=_ORIGINAL_SIZE),
+    _english(
+        "original-5.5b",
+        f"{_ORIGINAL}_5.5B",
+        "English, Wikipedia and news, 5.5 billion tokens",
+        parameters=_ORIGINAL_SIZE,
+    ),
     Published(
         name="pt",
         about="Portuguese, contributed to AllenNLP",
@@ -83,6 +93,7 @@ _TABLE = (
             "contributed/pubmed", f"elmo_{_ORIGINAL}_options.json", f"elmo_{_ORIGINAL}_weights_PubMed_only.hdf5"
         ),
         tokenizer=ENGLISH,
+        parameters=_ORIGINAL_SIZE,  # its name has the architecture
     ),
     Published(
         name="german",
@@ -111,6 +122,11 @@ def published_names() -> list[str]:
     return [model.name for model in _TABLE] + [f"manylangs-{language}" for language in _MANYLANGS]
 
 
+def is_numbered(name: str) -> bool:
+    """Whether a name is that of a number in NLPL's repository."""
+    return _NUMBERED.fullmatch(name) is not None
+
+
 def find_published(name: str) -> Published | None:
     """The model of that name, if there is one."""
     name = name.lower()
@@ -121,7 +137,7 @@ def find_published(name: str) -> Published | None:
         number = _MANYLANGS_FIRST + _MANYLANGS.index(language)
         return Published(
             name=name,
-            about=f"ELMoForManyLangs, {language}: 20 million words of the CoNLL 2017 texts",
+            about=f"ELMoForManyLangs, {language_name(language)}: 20 million words of the CoNLL 2017 texts",
             licence="not stated (the program is under MIT)",
             page="https://github.com/HIT-SCIR/ELMoForManyLangs",
             files=(RemoteFile(name=f"{number}.zip", urls=(f"{_NLPL}/11/{number}.zip",)),),
@@ -145,7 +161,7 @@ def require_published(name: str) -> Published:
     if model is None:
         near = difflib.get_close_matches(name.lower(), [PACKAGED, *published_names()], n=3)
         names = ", ".join([PACKAGED, *(m.name for m in _TABLE)])
-        hint = f"did you mean {' or '.join(near)}?" if near else f"names are {names} ..."
+        hint = f"did you mean {' or '.join(near)}?" if near else f"names are {names} ... (`elmo models` lists all)"
         raise WeightsError(
             f"{name[:200]}: there is no such file or directory, and no published model of that name; {hint}"
         )

@@ -98,7 +98,10 @@ def add_command(app: typer.Typer, name: str, function: Callable[..., Any]) -> No
 
     @functools.wraps(function)
     def run(**given: Any) -> Any:
-        return function(**{option: value for option, value in given.items() if option not in SHARED})
+        try:
+            return function(**{option: value for option, value in given.items() if option not in SHARED})
+        except KeyboardInterrupt:
+            raise typer.Abort from None  # newer versions of typer would end with the code alone, without a word
 
     own = inspect.signature(function)
     more = [

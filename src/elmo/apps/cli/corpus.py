@@ -53,6 +53,7 @@ def build(
     """
     from elmo.pretrain.corpus.build import build_corpus
 
+    finished = resume and is_store(str(output))
     store = build_corpus(
         text,
         output,
@@ -69,6 +70,8 @@ def build(
         workers=workers,
         resume=resume,
     )
+    if finished:
+        typer.echo(f"{output}: is finished already; nothing to resume", err=True)
     for split, counts in store.counts.items():
         typer.echo(f"{split}: {counts.tokens:,} tokens in {counts.sentences:,} sentences")
     typer.echo(f"{store.types:,} distinct words, a vocabulary of {len(store.vocabulary):,}")

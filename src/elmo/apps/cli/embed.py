@@ -9,6 +9,7 @@ from elmo.apps.cli import options
 from elmo.apps.cli.again import INTERRUPTED, command_again
 
 if TYPE_CHECKING:
+    from elmo.embed.bulk import Embedded
     from elmo.embed.selection import Layers
 
 
@@ -69,7 +70,7 @@ def embed(
         ),
     ] = None,
     layers: Annotated[
-        str, typer.Option("--layers", help="mean, top, all, or the number of one layer (0: tokens).")
+        str, typer.Option("--layers", help="mean, top, all, or the number of one layer (0: tokens, -1: top).")
     ] = "mean",
     pooling: Annotated[
         Pooling | None, typer.Option("--pooling", help="One vector a line: mean or max of its tokens.")
@@ -107,10 +108,11 @@ def embed(
 
     Example: elmo embed sentences.txt -o vectors.hdf5 --model my-model --layers all
 
-    A directory is read file by file, in the order of the names. With --engine ray a file or directory becomes a
-    directory of Parquet shards (docs/speed.md).
+    A directory is read file by file, in the order of the names; rows then say which file and line they are from. With
+    - and -o - lines are answered as they come. With --engine ray a file or directory becomes a directory of Parquet
+    shards (docs/speed.md).
     """
-    from elmo.embed.bulk import BulkOptions, embed_file
+    from elmo.embed.bulk import BulkOptions, embed_file, format_of
     from elmo.embed.load import load
 
     wanted = BulkOptions(
@@ -126,7 +128,7 @@ def embed(
 
         if overwrite or output == "-" or output.endswith(FILES) or output_format not in (None, OutputFormat.parquet):
             raise typer.BadParameter("--engine ray writes a new directory of Parquet files, or goes on with --resume")
-        embed_with_ray(
+        shards = embed_with_ray(
             source,
             output,
             model=model,
@@ -138,19 +140,21 @@ def embed(
             lines_in_shard=shard_lines,
             resume=resume,
         )
+        typer.echo(f"{output}: complete, {shards:,} shards", err=True)
         return
     if workers is not None:
         raise typer.BadParameter("--workers is for --engine ray; leave it out")
     if output == "-" and output_format not in (None, OutputFormat.jsonl):
         raise typer.BadParameter(f"--format {output_format} needs a file; standard output has JSON lines")
+    chosen = format_of(output, None if output_format is None else output_format.value)
     embedder = load(model, device=device, precision=precision.value, state=state.value)
     try:
-        embed_file(
+        done = embed_file(
             embedder,
             source,
             output,
             options=wanted,
-            output_format=None if output_format is None else output_format.value,
+            output_format=chosen,
             resume=resume,
             overwrite=overwrite,
         )
@@ -159,6 +163,21 @@ def embed(
             raise
         typer.echo(f"interrupted; go on with: {command_again(context.obj.arguments)}", err=True)
         raise typer.Exit(INTERRUPTED) from None
+    typer.echo(
+        f"{output}: is finished already; nothing to resume" if done is None else _summary(output, done), err=True
+    )
+
+
+def _summary(output: str, done: "Embedded") -> str:
+    shape = done.shape
+    layers = "" if shape.layers is None else f"{shape.layers} layers of "
+    vectors = "one vector a line" if shape.pooled else "one vector a token"
+    rate = f", {done.computed / done.seconds:,.0f} tokens/s" if done.computed and done.seconds else ""
+    name = "" if output == "-" else f"{output}: "
+    return (
+        f"{name}{done.lines:,} lines, {done.tokens:,} tokens, {vectors}, {layers}{shape.dim} dimensions"
+        f" ({done.seconds:.1f} s{rate})"
+    )
 
 
 def parse_layers(text: str) -> "Layers":

@@ -22,7 +22,7 @@ def info(
         return
     width = max(map(len, facts))
     for name, value in facts.items():
-        typer.echo(f"{name:{width}s}  {value}")
+        typer.echo(f"{name:{width}s}  {value:,}" if isinstance(value, int) else f"{name:{width}s}  {value}")
 
 
 def verify(model: Annotated[str, typer.Argument(help="A model: a directory, a file, or a name.")]) -> int:

@@ -13,6 +13,7 @@ from elmo.apps.cli import (
     embed,
     finetune,
     info,
+    models,
     neighbors,
     perplexity,
     plot,
@@ -41,6 +42,7 @@ add_command(app, "embed", embed.embed)
 add_command(app, "similar", similar.similar)
 add_command(app, "neighbors", neighbors.neighbors)
 add_command(app, "plot", plot.plot)
+add_command(app, "models", models.models)
 add_command(app, "info", info.info)
 add_command(app, "verify", info.verify)
 add_command(app, "convert", convert.convert)

@@ -1,6 +1,7 @@
 """`elmo neighbors`: the nearest neighbours of a word in its context."""
 
 import json
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,11 +9,12 @@ import typer
 
 from elmo.apps.cli import options
 from elmo.apps.cli.embed import parse_layers
-from elmo.apps.cli.perplexity import read_sentences
-from elmo.errors import InputError
+from elmo.apps.cli.packaged_text import check_packaged_text
+from elmo.apps.cli.perplexity import read_placed_sentences
+from elmo.errors import InputError, UserError
 
 if TYPE_CHECKING:
-    from elmo.analysis.neighbors import Neighbor
+    from elmo.analysis.neighbors import Neighbor, Question
 
 
 class Words(StrEnum):
@@ -24,12 +26,19 @@ class Words(StrEnum):
 
 
 def neighbors(
-    word: Annotated[str, typer.Argument(help="The word to ask about.")],
-    sentence: Annotated[str, typer.Argument(help="A sentence with the word.")],
+    word: Annotated[str | None, typer.Argument(help="The word to ask about.")] = None,
+    sentence: Annotated[str | None, typer.Argument(help="A sentence with the word.")] = None,
+    questions: Annotated[
+        str | None,
+        typer.Option(
+            "--questions", help="A file of questions instead, or -: word<TAB>sentence, and <TAB>occurrence if needed."
+        ),
+    ] = None,
     text: Annotated[
         list[str] | None,
         typer.Option(
-            "--text", help="Text files or directories to search (several times); 460 packaged sentences if none."
+            "--text",
+            help="Text files or directories to search (several times); 460 packaged English sentences if none.",
         ),
     ] = None,
     tokenized: options.Tokenized = False,
@@ -37,6 +46,11 @@ def neighbors(
     words: Annotated[
         Words, typer.Option("--words", help="Look at all words, only at the same word, or only at other words.")
     ] = Words.all,
+    occurrence: Annotated[
+        int | None,
+        typer.Option("--occurrence", min=1, help="Which one, where the sentence has the word several times."),
+    ] = None,
+    ignore_case: Annotated[bool, typer.Option("--ignore-case", help="Bank in the sentence is the word bank.")] = False,
     layers: Annotated[str, typer.Option("--layers", help="top, mean, or the number of one layer (0: tokens).")] = "top",
     model: options.Model = None,
     device: options.Device = None,
@@ -44,33 +58,85 @@ def neighbors(
 ) -> None:
     """Show the words of other sentences whose vectors are nearest to that of a word in its sentence.
 
+    The text is embedded once for all questions of a call. Of each neighbour its file and line are told.
+
     Example: elmo neighbors play "The actors rehearsed the play for weeks."
     """
     from elmo.analysis.examples import read_collection
-    from elmo.analysis.neighbors import find_neighbors
+    from elmo.analysis.neighbors import Question, Sentence, answer_questions
     from elmo.embed.load import load
+    from elmo.text.files import expand_paths
 
+    if questions is not None:
+        if word is not None or occurrence is not None:
+            raise UserError("--questions has the words and sentences; leave out WORD, SENTENCE and --occurrence")
+        asked = list(read_questions(questions))
+    elif word is None or sentence is None:
+        raise UserError("a word and a sentence with it are wanted, or a file of both with --questions")
+    else:
+        asked = [Question(word, sentence, occurrence)]
     embedder = load(model, device=device)
-    tokenizer = embedder.model.tokenizer
-    sentences = read_sentences(text, tokenizer, tokenized=tokenized) if text else iter(read_collection())
-    (found,) = find_neighbors(
-        embedder, [(word, sentence)], sentences, layers=parse_layers(layers), count=count, words=words.value
+    if text:
+        placed = read_placed_sentences(text, embedder.model.tokenizer, tokenized=tokenized)
+        sentences = (Sentence(tokens, file, line) for file, line, tokens in placed)
+    else:
+        check_packaged_text(embedder, model)
+        tokenizer = embedder.model.tokenizer
+        sentences = (Sentence(tokenizer.tokenize(one).words) for one in read_collection())
+    found = answer_questions(
+        embedder,
+        asked,
+        sentences,
+        layers=parse_layers(layers),
+        count=count,
+        words=words.value,
+        ignore_case=ignore_case,
+        files=expand_paths(text or ()),
     )
-    if not found:
-        raise InputError(f"no word to compare with {word!r} (--words {words.value}) in the sentences searched")
-    for neighbor in found:
-        typer.echo(_line(neighbor, as_json=as_json))
+    if not any(answer.neighbors for answer in found):
+        raise InputError(f"no word to compare with {asked[0].word!r} (--words {words.value}) in the sentences searched")
+    for number, answer in enumerate(found, start=1):
+        if questions is not None and not as_json:
+            none = "" if answer.neighbors else f": no word to compare with (--words {words.value})"
+            typer.echo(("" if number == 1 else "\n") + answer.asked.marked + none)
+        for neighbor in answer.neighbors:
+            typer.echo(_object(number, answer.asked, neighbor) if as_json else _line(neighbor))
 
 
-def _line(neighbor: "Neighbor", *, as_json: bool) -> str:
-    if as_json:
-        return json.dumps(
-            {
-                "similarity": round(neighbor.similarity, 4),
-                "word": neighbor.word,
-                "place": neighbor.place,
-                "tokens": neighbor.tokens,
-            },
-            ensure_ascii=False,
-        )
-    return f"{neighbor.similarity:6.3f}  {neighbor.marked}"
+def read_questions(path: str) -> Iterator["Question"]:
+    """The questions of a file, one a line."""
+    from elmo.analysis.neighbors import Question
+    from elmo.text.files import read_lines
+
+    none = True
+    for number, line in read_lines(path):
+        if not line.strip():
+            continue
+        none = False
+        word, *rest = line.split("\t")
+        if len(rest) not in (1, 2) or not word.strip() or not rest[0].strip():
+            raise InputError(f"{path}: line {number} is not `word<TAB>sentence`, or with <TAB>occurrence behind it")
+        if len(rest) == 2 and not (rest[1].strip().isdecimal() and len(rest[1]) < 10 and int(rest[1]) > 0):
+            raise InputError(f"{path}: line {number} has the occurrence {rest[1][:20]!r}; a number from 1 is wanted")
+        yield Question(word.strip(), rest[0], int(rest[1]) if len(rest) == 2 else None)
+    if none:
+        raise InputError(f"{path}: has no questions")
+
+
+def _line(neighbor: "Neighbor") -> str:
+    where = "" if neighbor.file is None else f"{neighbor.file}:{neighbor.line}  "
+    return f"{neighbor.similarity:6.3f}  {where}{neighbor.marked}"
+
+
+def _object(number: int, asked: "Neighbor", neighbor: "Neighbor") -> str:
+    values = {
+        "question": number,
+        "asked": asked.marked,
+        "similarity": round(neighbor.similarity, 4),
+        "word": neighbor.word,
+        "place": neighbor.place,
+        "tokens": neighbor.tokens,
+        "file": neighbor.file,
+        "line": neighbor.line,
+    }
+    return json.dumps(values, ensure_ascii=False)

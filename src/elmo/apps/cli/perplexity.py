@@ -43,10 +43,17 @@ def perplexity(
 
 def read_sentences(paths: list[str], tokenizer: "Tokenizer", *, tokenized: bool) -> Iterator[list[str]]:
     """The sentences of some files: lines of tokens, or raw lines split into sentences by the model's rule."""
+    return (words for _, _, words in read_placed_sentences(paths, tokenizer, tokenized=tokenized))
+
+
+def read_placed_sentences(
+    paths: list[str], tokenizer: "Tokenizer", *, tokenized: bool
+) -> Iterator[tuple[str, int, list[str]]]:
+    """The same with the file and the line (from 1) that each stands in."""
     from elmo.text.files import expand_paths, read_lines
 
     for path in expand_paths(paths):
-        for _, line in read_lines(path):
+        for number, line in read_lines(path):
             for words in [line.split()] if tokenized else tokenizer.sentence_words(line):
                 if words:
-                    yield words
+                    yield path, number, words

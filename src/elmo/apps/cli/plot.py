@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from elmo.apps.cli import options
+from elmo.apps.cli.packaged_text import check_packaged_text
 from elmo.apps.cli.perplexity import read_sentences
 from elmo.errors import InputError
 
@@ -43,6 +44,8 @@ def plot(
             if word not in {use.word for use in uses}:
                 raise InputError(f"{word!r} is not among the packaged words ({known}); give a text with --text")
     embedder = load(model, device=device)
+    if not text:
+        check_packaged_text(embedder, model)
     tokenizer = embedder.model.tokenizer
     if text:
         sentences = read_sentences(text, tokenizer, tokenized=tokenized)

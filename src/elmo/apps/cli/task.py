@@ -10,6 +10,7 @@ import typer
 
 from elmo.apps.cli import options
 from elmo.apps.cli.again import command_again, end_unfinished
+from elmo.apps.cli.details import detail_lines
 
 if TYPE_CHECKING:
     from elmo.embed.module import Elmo
@@ -160,23 +161,32 @@ def evaluate(
     device: options.Device = None,
     as_json: Annotated[bool, typer.Option("--json", help="All scores as JSON.")] = False,
 ) -> None:
-    """Score a trained task model on a file.
+    """Score a trained task model on a file: as a whole, label by label, and which labels are taken for which.
 
     Example: elmo task evaluate run test.txt
     """
     from elmo.tasks.trained import load_trained_task
 
     trained = load_trained_task(directory, bilm=model, device=device)
-    scores = trained.evaluate(trained.recipe.make_task().read(test), store=_store(cache, cache_limit))
-    typer.echo(json.dumps(scores) if as_json else score_line(scores))
+    examples = trained.recipe.make_task().read(test)
+    scores, details = trained.evaluate_details(examples, store=_store(cache, cache_limit))
+    if as_json:
+        typer.echo(json.dumps({**scores, **details.to_dict()}, ensure_ascii=False))
+        return
+    typer.echo(score_line(scores))
+    for line in detail_lines(details):
+        typer.echo(line)
 
 
 def predict(
     directory: TaskModel,
     source: Annotated[str, typer.Argument(help="A file like those of training, without answers if so wanted; or -.")],
     output: Annotated[str, typer.Option("--output", "-o", help="The file to write; - for standard output.")] = "-",
-    text: Annotated[bool, typer.Option("--text", help="Lines are raw text, of one or more sentences.")] = False,
+    text: Annotated[bool, typer.Option("--text", help="Lines are raw text; a tagger finds their sentences.")] = False,
     no_split: options.NoSplitSentences = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object a line: answers, probabilities, places in the text.")
+    ] = False,
     model: Bilm = None,
     device: options.Device = None,
     overwrite: options.Overwrite = False,
@@ -202,7 +212,11 @@ def predict(
     if no_split:
         tokenizer = replace(tokenizer, language=None)
     examples = made.read_questions(source, tokenizer if text else None)
-    lines = "".join(f"{line}\n" for line in made.write(examples, trained.predict(examples)))
+    if as_json:
+        found = [json.dumps(values, ensure_ascii=False) for values in trained.report(examples)]
+    else:
+        found = list(made.write(examples, trained.predict(examples)))
+    lines = "".join(f"{line}\n" for line in found)
     if output == "-":
         typer.echo(lines, nl=False)
     else:

@@ -14,24 +14,28 @@ ROWS_IN_GROUP = 16_384
 BYTES_IN_GROUP = 32 << 20
 
 
-def write_parquet(rows: Iterable[Row], path: Path, shape: Shape, *, file: str | None = None) -> None:
+def import_pyarrow() -> tuple[Any, Any]:
+    """The package and its Parquet module; a job asks for them before it computes anything."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingExtraError("Parquet needs pyarrow; install it with: pip install pyarrow") from error
+    return pyarrow, pyarrow.parquet
+
+
+def write_parquet(rows: Iterable[Row], path: Path, shape: Shape) -> None:
     """Columns: `line`, `text`, `tokens`, `sentence_starts` and `vectors`.
 
-    The last is `vector` when pooled, and `layer_0`, `layer_1`, ... for all layers. With `file`, a column of that name
-    stands first: where the lines came from.
+    The last is `vector` when pooled, and `layer_0`, `layer_1`, ... for all layers.
+    Where the input is several files, `file` stands first, and `line` is the number within it.
     """
-    try:
-        import pyarrow as arrow
-        from pyarrow import parquet
-    except ImportError as error:
-        raise MissingExtraError(
-            "Parquet needs pyarrow; install it with: pip install 'elmo-embeddings[parquet]'"
-        ) from error
+    arrow, parquet = import_pyarrow()
     number = arrow.float16() if shape.dtype == "float16" else arrow.float32()
     vector = arrow.list_(number, shape.dim)
     names = _vector_columns(shape)
     schema = arrow.schema(
-        ([] if file is None else [("file", arrow.string())])
+        ([("file", arrow.string())] if shape.files else [])
         + [("line", arrow.int64()), ("text", arrow.string()), ("tokens", arrow.list_(arrow.string()))]
         + [("sentence_starts", arrow.list_(arrow.int32()))]
         + [(name, vector if shape.pooled else arrow.list_(vector)) for name in names]
@@ -44,7 +48,7 @@ def write_parquet(rows: Iterable[Row], path: Path, shape: Shape, *, file: str | 
     }
     with parquet.ParquetWriter(path, schema, **written_as) as writer:
         for group in _groups(rows):
-            columns: list[Any] = [] if file is None else [arrow.repeat(_storable(file), len(group))]
+            columns: list[Any] = [_strings(arrow, [row.file or "" for row in group])] if shape.files else []
             columns += [
                 arrow.array([row.line for row in group], arrow.int64()),
                 _strings(arrow, [row.text for row in group]),

@@ -42,7 +42,7 @@ from elmo.pretrain.corpus.splitfiles import write_offsets, write_tokens, write_t
 from elmo.pretrain.corpus.store import CorpusStore
 from elmo.pretrain.corpus.structure import Structure, structure_of
 from elmo.pretrain.corpus.typetable import GivenVocabulary, GrowingVocabulary, Targets, TypeReport, write_types
-from elmo.pretrain.corpus.work import WorkFolder, folder_beside, work_folder
+from elmo.pretrain.corpus.work import WorkFolder, folder_beside, remove_work, work_folder
 from elmo.pretrain.corpus.writing import sha256_of
 from elmo.text.tokenizer import Rule, Tokenizer
 from elmo.text.vocabulary import UNKNOWN_ID, Vocabulary
@@ -317,6 +317,7 @@ def _finished_before(out_dir: Path, plan: dict[str, Any], *, resume: bool) -> Co
         raise ResumeError(
             f"{out_dir}: is a finished corpus, but {difference}; name a new directory, or delete this one"
         )
+    remove_work(out_dir)
     return store
 
 

@@ -50,9 +50,9 @@ def work_folder(out_dir: Path, plan: dict[str, Any], *, resume: bool) -> Iterato
     keep = True
     try:
         with locked(work.folder / _LOCK, busy=lambda: _refuse(out_dir)):
-            if resume:
-                _compare_plans(work.folder / _PLAN, plan)
-            else:
+            if not (resume and _is_of(work.folder / _PLAN, plan)):
+                # The word that blocks are worth something goes first: a process may be killed between any two steps.
+                (work.folder / _PLAN).unlink(missing_ok=True)
                 _remove(work.blocks)
             _remove(work.scratch, work.store)
             try:
@@ -73,6 +73,15 @@ def work_folder(out_dir: Path, plan: dict[str, Any], *, resume: bool) -> Iterato
             _remove(work.folder)
 
 
+def remove_work(out_dir: Path) -> None:
+    """Clean up after a build that was killed when its store had its name already."""
+    folder = folder_beside(out_dir)
+    if folder.is_dir():
+        with locked(folder / _LOCK, busy=lambda: _refuse(out_dir)):
+            pass
+        _remove(folder)
+
+
 def _refuse(out_dir: Path) -> None:
     raise ConfigError(f"{out_dir}: another process is building this corpus; wait for it or end it")
 
@@ -90,11 +99,12 @@ def _of_blocks(plan: dict[str, Any]) -> dict[str, Any]:
     return {**plan, "options": {name: value for name, value in options.items() if name not in VOCABULARY_OPTIONS}}
 
 
-def _compare_plans(path: Path, plan: dict[str, Any]) -> None:
+def _is_of(path: Path, plan: dict[str, Any]) -> bool:
+    """Whether work was begun; it must have been with this plan."""
     try:
         recorded = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return
+        return False
     except ValueError:
         recorded = {}
     difference = first_difference(_of_blocks(recorded), _of_blocks(plan))
@@ -103,3 +113,4 @@ def _compare_plans(path: Path, plan: dict[str, Any]) -> None:
             f"{path.parent}: {difference}; resume with the inputs and options that the work was begun with, or start "
             "again without resume"
         )
+    return True

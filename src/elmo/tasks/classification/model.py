@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from elmo.errors import ConfigError
 from elmo.tasks.embedding import TaskEmbedding
 from elmo.tasks.rnn import SentenceLSTM, lowest
-from elmo.tasks.task import Batch, TaskModel
+from elmo.tasks.task import Batch, Belief, TaskModel
 
 POOLINGS = 4  # maximum, minimum, mean, attention
 
@@ -68,6 +68,13 @@ class BiattentiveClassifier(TaskModel):
     def answers(self, batch: Batch) -> list[list[int]]:
         """The likeliest label of each text."""
         return [[label] for label in self._scores(batch).argmax(1).tolist()]
+
+    def beliefs(self, batch: Batch) -> list[Belief]:
+        """The softmax over the labels."""
+        scores = self._scores(batch)
+        shares = torch.softmax(scores.double(), dim=1).tolist()
+        best = scores.argmax(1).tolist()
+        return [Belief([n], [share], [share[n]]) for n, share in zip(best, shares, strict=True)]
 
     def _scores(self, batch: Batch) -> Tensor:
         embedded = self.embedding(batch.texts[0])

@@ -1,17 +1,24 @@
-"""The classification task: sentiment trees, or lines of `label<TAB>text`; accuracy."""
+"""The classification task: sentiment trees, lines of `label<TAB>text`, or fields of .csv and .jsonl; accuracy."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from elmo.errors import ConfigError, InputError
+from elmo.tasks.classification.columns import refuse_a_label_each, refuse_swapped
+from elmo.tasks.classification.fields import Record, has_fields, read_fields_of
 from elmo.tasks.classification.model import BiattentiveClassifier, BiattentiveConfig
 from elmo.tasks.classification.trees import Phrase, read_tree
+from elmo.tasks.details import Details, confusion_details
 from elmo.tasks.embedding import TaskEmbedding
-from elmo.tasks.examples import Example
-from elmo.tasks.task import Scores, Task
+from elmo.tasks.examples import Example, Raw
+from elmo.tasks.rawtext import raw_example
+from elmo.tasks.task import Belief, Scores, Task
 from elmo.text.files import read_lines
 from elmo.text.tokenizer import Tokenizer
+from elmo.text.tokens import join_sentences
+
+NEW_LINE = "\n"  # a text of a .csv or .jsonl file may have some
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,13 +27,16 @@ class ClassificationConfig:
 
     `sentence_repeats`: how often an epoch has each whole sentence then; phrases outnumber them twenty to one, and have
     other labels (half of them neutral). `tokenizer`: how the text of `label<TAB>text`, of one or more sentences,
-    becomes tokens; None: they stand between white space.
+    becomes tokens; None: they stand between white space. `text_field`, `label_field`: the names of those in .csv and
+    .jsonl files.
     """
 
     kind: Literal["classification"] = "classification"
     subphrases: bool = True
     sentence_repeats: int = 4
     tokenizer: Literal["treebank", "unicode"] | None = "treebank"
+    text_field: str = "text"
+    label_field: str = "label"
     model: BiattentiveConfig = field(default_factory=BiattentiveConfig)
 
     def __post_init__(self) -> None:
@@ -50,10 +60,11 @@ class Classification(Task):
         self.config = config
 
     def read(self, path: str) -> list[Example]:
-        """Trees where the first line opens with a bracket, else `label<TAB>text`."""
+        """Fields of .csv and .jsonl; else trees where the first line opens with a bracket, else `label<TAB>text`."""
         examples = list(self._read(path, answers=True))
         if not examples:
             raise InputError(f"{path}: has no examples")
+        refuse_swapped(path, [(str(e.answer), e.raw.text) for e in examples if e.raw is not None])
         return examples
 
     def read_questions(self, path: str, tokenizer: Tokenizer | None) -> list[Example]:
@@ -61,11 +72,12 @@ class Classification(Task):
         if tokenizer is None:
             return list(self._read(path, answers=False))
         own = self._tokenizer()  # whatever the biLM's is: the one of the training text
-        lines = ((number, _all_words(line, own)) for number, line in read_lines(path))
-        return [Example((words,), None, f"{path}: line {number}") for number, words in lines]
+        lines = ((number, line, join_sentences(own.sentences(line))) for number, line in read_lines(path))
+        return [raw_example(tokens, number, line, path=path) for number, line, tokens in lines]
 
     def training_examples(self, examples: Sequence[Example]) -> list[Example]:
         """Sentences, and the phrases of trees if so configured; the same phrase with the same label once."""
+        refuse_a_label_each([str(example.answer) for example in examples])
         if not self.config.subphrases or not any(isinstance(example, TreeExample) for example in examples):
             return list(examples)
         found: dict[tuple[tuple[str, ...], Any], Example] = {}
@@ -97,9 +109,35 @@ class Classification(Task):
         return {"accuracy": 100 * right / max(1, len(examples))}
 
     def write(self, examples: Sequence[Example], answers: Sequence[Any]) -> Iterator[str]:
-        """`label<TAB>text`; an empty line for a text without tokens, so that lines stay side by side."""
+        """`label<TAB>text` as given; an empty line for a text without tokens, so that lines stay side by side."""
         for example, label in zip(examples, answers, strict=True):
-            yield "" if label is None else f"{label}\t{' '.join(example.texts[0])}"
+            yield "" if label is None else f"{label}\t{_raw_of(example).text.replace(NEW_LINE, ' ')}"
+
+    def report(
+        self, examples: Sequence[Example], beliefs: Sequence[Belief | None], labels: Sequence[str]
+    ) -> Iterator[dict[str, Any]]:
+        """One object a text, with the probability of each label, likeliest first."""
+        for example, belief in zip(examples, beliefs, strict=True):
+            shares = [] if belief is None else belief.probabilities[0]
+            order = sorted(range(len(shares)), key=lambda n: (n not in belief.answer, -shares[n]) if belief else n)
+            probabilities = {labels[n]: round(shares[n], 6) for n in order}
+            label, probability = next(iter(probabilities.items()), (None, None))
+            raw = _raw_of(example)
+            yield {
+                "line": None if example.raw is None else raw.line,
+                "text": raw.text,
+                "label": label,
+                "probability": probability,
+                "probabilities": probabilities,
+                "tokens": [
+                    {"text": word, "start": start, "end": start + len(word)}
+                    for word, start in zip(example.texts[0], raw.starts, strict=True)
+                ],
+            }
+
+    def details(self, examples: Sequence[Example], answers: Sequence[Any]) -> Details:
+        """Of each label, and which were taken for which."""
+        return confusion_details((e.answer, answer) for e, answer in zip(examples, answers, strict=True))
 
     def _tokenizer(self) -> Tokenizer:
         rule = self.config.tokenizer or "whitespace"
@@ -109,6 +147,11 @@ class Classification(Task):
     def _read(self, path: str, *, answers: bool) -> Iterator[Example]:
         trees: bool | None = None
         tokenizer = self._tokenizer()
+        if has_fields(path):
+            config = self.config
+            for record in read_fields_of(path, text=config.text_field, label=config.label_field, answers=answers):
+                yield _labelled(tokenizer, record, path=path, answers=answers)
+            return
         for number, line in read_lines(path):
             place = f"{path}: line {number}"
             if not line.strip():
@@ -117,17 +160,25 @@ class Classification(Task):
                 trees = line.lstrip().startswith("(") and "\t" not in line and line.rstrip().endswith(")")
             if trees:
                 phrases = tuple(read_tree(line, place=place))
-                yield TreeExample((phrases[0].words,), phrases[0].label, place, phrases)
+                yield TreeExample((phrases[0].words,), phrases[0].label, place, phrases=phrases)
                 continue
             label, tab, text = line.partition("\t")
             if not tab and answers:
                 raise InputError(f"{place} has no tab; `label<TAB>text` is wanted, or a tree in brackets")
-            words = _all_words(text if tab else line, tokenizer)
-            if not words or (answers and not label.strip()):
-                raise InputError(f"{place} has no {'label' if words else 'text'}; `label<TAB>text` is wanted")
-            yield Example((words,), label.strip() if tab else None, place)
+            record = Record(number, label if tab else None, text if tab else line)
+            yield _labelled(tokenizer, record, path=path, answers=answers)
 
 
-def _all_words(text: str, tokenizer: Tokenizer) -> tuple[str, ...]:
-    """The tokens of a text of one or more sentences."""
-    return tuple(word for words in tokenizer.sentence_words(text) for word in words)
+def _labelled(tokenizer: Tokenizer, record: Record, *, path: str, answers: bool) -> Example:
+    tokens = join_sentences(tokenizer.sentences(record.text))
+    label = None if record.label is None else record.label.strip()
+    if not tokens.words or (answers and not label):
+        raise InputError(
+            f"{path}: line {record.line} has no {'label' if tokens.words else 'text'}; both are wanted, as in "
+            "`label<TAB>text`"
+        )
+    return raw_example(tokens, record.line, record.text, path=path, answer=label)
+
+
+def _raw_of(example: Example) -> Raw:
+    return example.raw or Raw.joined(0, example.texts[0])

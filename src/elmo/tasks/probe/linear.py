@@ -18,7 +18,7 @@ from elmo.pretrain.randomness import generator_for
 from elmo.tasks.examples import Example
 from elmo.tasks.layercache import CachedLayers, LayerStore
 from elmo.tasks.ragged import Ragged
-from elmo.tasks.task import warn_of_new_labels
+from elmo.tasks.task import check_labels
 
 UNSEEN = -1  # a label that training does not have: never right
 
@@ -79,7 +79,7 @@ def probe_layers(
     ids = {tag: n for n, tag in enumerate(sorted({tag for e in train for tag in e.answer}))}
     learned = _Tokens(elmo, train, ids, store)
     for where, asked in (("dev", dev), ("test", test or ())):
-        warn_of_new_labels(sorted({tag for e in asked for tag in e.answer}), list(ids), where=where)
+        check_labels(sorted({tag for e in asked for tag in e.answer}), list(ids), where=where)
     judged = [_Tokens(elmo, part, ids, store) for part in (dev, test) if part is not None]
     L, D, K, device = elmo.layer_count, elmo.dim, len(ids), elmo.device
     mean, deviation = _moments(learned, config.batch_size)

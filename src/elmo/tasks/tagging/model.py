@@ -11,9 +11,10 @@ from torch import Tensor, nn
 
 from elmo.errors import ConfigError
 from elmo.ops.crf import Chain, crf_best_path, crf_loss
+from elmo.ops.crf_posterior import crf_posterior
 from elmo.tasks.embedding import TaskEmbedding
 from elmo.tasks.rnn import SentenceLSTM, make_dropout
-from elmo.tasks.task import Batch, TaskModel
+from elmo.tasks.task import Batch, Belief, TaskModel
 
 FORBIDDEN = -10_000.0  # its exponential is zero, and yet it can be subtracted
 
@@ -72,6 +73,14 @@ class Tagger(TaskModel):
         lengths = batch.texts[0].device_lengths
         path = crf_best_path(self._emissions(batch), lengths, self._chain()).tolist()
         return [row[:length] for row, length in zip(path, batch.texts[0].lengths.tolist(), strict=True)]
+
+    def beliefs(self, batch: Batch) -> list[Belief]:
+        """The best labels of each sentence, with the marginals of the CRF."""
+        emissions, lengths, chain = self._emissions(batch), batch.texts[0].device_lengths, self._chain()
+        path = crf_best_path(emissions, lengths, chain)
+        marginals, after = crf_posterior(emissions, path, lengths, chain)
+        found = zip(batch.texts[0].lengths.tolist(), path.tolist(), marginals.tolist(), after.tolist(), strict=True)
+        return [Belief(tags[:n], shares[:n], conditional[:n]) for n, tags, shares, conditional in found]
 
     def _emissions(self, batch: Batch) -> Tensor:
         embedded = self.embedding(batch.texts[0])

@@ -1,7 +1,10 @@
 """Chunks in tags: IOB1, IOB2, IOBES and BILOU read by conlleval's rules, written as IOB2 or IOBES."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+
+from elmo.tasks.details import rates
 
 OUTSIDE = "O"
 _SAME = {"L": "E", "U": "S"}  # BILOU's names
@@ -72,23 +75,21 @@ def may_follow(before: str | None, after: str | None) -> bool:
     return inside and continues and before is not None and after is not None and before[2:] == after[2:]
 
 
+def chunk_counts(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> dict[str, tuple[int, int, int]]:
+    """How many chunks of each label are right, given and wanted."""
+    right: Counter[str] = Counter()
+    given: Counter[str] = Counter()
+    wanted: Counter[str] = Counter()
+    for wanted_tags, given_tags in zip(gold, found, strict=True):
+        wanted_spans, given_spans = set(find_spans(wanted_tags)), set(find_spans(given_tags))
+        for counter, spans in ((right, wanted_spans & given_spans), (given, given_spans), (wanted, wanted_spans)):
+            counter.update(span.label for span in spans)
+    return {label: (right[label], given[label], wanted[label]) for label in sorted(given | wanted)}
+
+
 def chunk_scores(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> dict[str, float]:
     """Precision, recall and F1 of chunks in per cent as conlleval prints them, and the F1 of each label."""
-    totals: dict[str, list[int]] = {}
-    for wanted, given in zip(gold, found, strict=True):
-        wanted_spans, given_spans = set(find_spans(wanted)), set(find_spans(given))
-        for place, spans in enumerate((wanted_spans & given_spans, given_spans, wanted_spans)):
-            for span in spans:
-                totals.setdefault(span.label, [0, 0, 0])[place] += 1
-    correct, guessed, wanted_count = (
-        (sum(column) for column in zip(*totals.values(), strict=True)) if totals else (0, 0, 0)
-    )
-    precision, recall, f1 = _rates(correct, guessed, wanted_count)
+    counts = chunk_counts(gold, found)
+    precision, recall, f1 = rates(*(sum(count[n] for count in counts.values()) for n in range(3)))
     scores = {"f1": f1, "precision": precision, "recall": recall}
-    return scores | {f"f1 {label}": _rates(*totals[label])[2] for label in sorted(totals)}
-
-
-def _rates(correct: int, guessed: int, wanted: int) -> tuple[float, float, float]:
-    precision = 100 * correct / guessed if guessed else 0.0
-    recall = 100 * correct / wanted if wanted else 0.0
-    return precision, recall, 2 * precision * recall / (precision + recall) if correct else 0.0
+    return scores | {f"f1 {label}": rates(*count)[2] for label, count in counts.items()}

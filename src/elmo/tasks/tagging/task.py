@@ -1,18 +1,29 @@
 """The tagging tasks: chunks scored by F1 (names, phrases), or plain labels scored by accuracy (parts of speech)."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Literal
 
 from elmo.errors import ConfigError, InputError
+from elmo.tasks.details import Details, confusion_details, label_scores
 from elmo.tasks.embedding import TaskEmbedding
-from elmo.tasks.examples import Example
+from elmo.tasks.examples import Example, Raw
+from elmo.tasks.rawtext import read_raw_sentences
 from elmo.tasks.tagging.columns import column, is_conllu, read_sentences
 from elmo.tasks.tagging.model import Tagger, TaggerConfig
-from elmo.tasks.tagging.spans import chunk_scores, find_spans, is_tag, may_follow, write_iob2, write_iobes
-from elmo.tasks.task import Scores, Task
-from elmo.text.files import read_lines
+from elmo.tasks.tagging.spans import (
+    OUTSIDE,
+    chunk_counts,
+    chunk_scores,
+    find_spans,
+    is_tag,
+    may_follow,
+    write_iob2,
+    write_iobes,
+)
+from elmo.tasks.task import Belief, Scores, Task
 from elmo.text.tokenizer import Tokenizer
 
 # Of CoNLL-U: the word form, and the tag of the language's own tag set (XPOS).
@@ -74,20 +85,13 @@ class Tagging(Task):
     def read_questions(self, path: str, tokenizer: Tokenizer | None) -> list[Example]:
         """Tokens of a column file, or lines of raw text, whose sentences are examples of their own."""
         if tokenizer is not None:
-            return [
-                Example((tuple(words),), None, f"{path}: line {number}")
-                for number, line in read_lines(path)
-                for words in tokenizer.sentence_words(line) or [[]]
-            ]
+            return list(read_raw_sentences(path, tokenizer))
         token, _ = self._columns(path)
-        return [
-            Example(
-                (tuple(column(row, token, path=path, what="token") for row in rows),),
-                None,
-                f"{path}: line {rows[0].line}",
-            )
-            for rows in read_sentences(path)
-        ]
+        examples = []
+        for rows in read_sentences(path):
+            words = tuple(column(row, token, path=path, what="token") for row in rows)
+            examples.append(Example((words,), None, f"{path}: line {rows[0].line}", Raw.joined(rows[0].line, words)))
+        return examples
 
     def find_labels(self, examples: Sequence[Example]) -> list[str]:
         """The tags of the training data, in the scheme that the CRF learns (IOBES)."""
@@ -127,9 +131,71 @@ class Tagging(Task):
                     yield f"{word}\t{tag}"
             yield ""
 
+    def report(
+        self, examples: Sequence[Example], beliefs: Sequence[Belief | None], labels: Sequence[str]
+    ) -> Iterator[dict[str, Any]]:
+        """One object a line of raw text (or sentence of a column file) with its sentences, their tokens and chunks."""
+        numbered = enumerate(zip(examples, beliefs, strict=True))
+        for _, group in groupby(numbered, key=lambda pair: _line_of(pair[1][0], other=-1 - pair[0])):
+            pairs = [pair for _, pair in group]
+            first = pairs[0][0]
+            yield {
+                "line": None if first.raw is None else first.raw.line,
+                "text": _raw_of(first).text,
+                "sentences": [self._sentence(e, belief, labels) for e, belief in pairs if belief is not None],
+            }
+
+    def details(self, examples: Sequence[Example], answers: Sequence[Any]) -> Details:
+        """Of each kind of chunk, or of each tag."""
+        gold = [example.answer for example in examples]
+        if self.config.chunks:
+            return Details(labels=label_scores(chunk_counts(gold, answers)))
+        pairs = zip(gold, answers, strict=True)
+        return confusion_details(pair for tags in pairs for pair in zip(*tags, strict=True))
+
+    def _sentence(self, example: Example, belief: Belief, labels: Sequence[str]) -> dict[str, Any]:
+        raw, words = _raw_of(example), example.texts[0]
+        tags = self.decode(belief.answer, labels)
+        learned = [labels[n] for n in belief.answer]
+        ends = [start + len(word) for start, word in zip(raw.starts, words, strict=True)]
+        tokens = []
+        for n, (word, tag) in enumerate(zip(words, tags, strict=True)):
+            # The tagger knows more tags than it gives: B-X stands for those that begin an X, I-X for the other two.
+            same = [k for k, label in enumerate(labels) if self._given(label) == self._given(learned[n])]
+            share = sum(belief.probabilities[n][k] for k in same)
+            place = {"start": raw.starts[n], "end": ends[n]}
+            tokens.append({"text": word, **place, "tag": tag, "probability": _rounded(share)})
+        found: dict[str, Any] = {"start": raw.starts[0], "end": ends[-1], "tokens": tokens}
+        if self.config.chunks:
+            found["spans"] = []
+            for first, last, label in find_spans(learned):
+                share = belief.probabilities[first][belief.answer[first]] * math.prod(belief.after[first + 1 : last])
+                start, end = raw.starts[first], ends[last - 1]
+                chunk = {"text": raw.text[start:end], "start": start, "end": end}
+                found["spans"].append({**chunk, "label": label, "probability": _rounded(share)})
+        return found
+
+    def _given(self, label: str) -> str:
+        """The tag that a learned one is given as, all by itself."""
+        if not self.config.chunks or label == OUTSIDE:
+            return label
+        return ("B" if label[0] in "BS" else "I") + label[1:]
+
     def _learned(self, tags: Sequence[str]) -> Sequence[str]:
         return write_iobes(find_spans(tags), len(tags)) if self.config.chunks else tags
 
     def _columns(self, path: str) -> tuple[int, int]:
         usual = (CONLLU_TOKEN, CONLLU_LABEL) if is_conllu(path) else (1, -1)
         return self.config.token_column or usual[0], self.config.label_column or usual[1]
+
+
+def _raw_of(example: Example) -> Raw:
+    return example.raw or Raw.joined(0, example.texts[0])
+
+
+def _line_of(example: Example, *, other: int) -> int:
+    return other if example.raw is None else example.raw.line
+
+
+def _rounded(probability: float) -> float:
+    return round(min(1.0, probability), 6)

@@ -1,0 +1,116 @@
+"""What a laptop can train: the defaults for a CPU beside other choices, each with the same minutes on the same text.
+
+    python -m benchmarks.pretrain.laptop CORPUS --minutes 10 --threads 2 -o results.jsonl [--only default adam ...]
+
+CORPUS is a corpus store. A choice makes as many passes as the defaults would make without a clock, or as many as fit
+into the minutes, by the speed of its first steps; its schedule ends with them. Every finished choice is a line of the
+results. Perplexity is full-softmax, held out, average of both directions, of the best checkpoint.
+"""
+
+import argparse
+import dataclasses
+import json
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+
+from benchmarks.pretrain.beats_trigram import describe
+from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.corpus import CorpusStore
+from elmo.pretrain.defaults import choose_epochs, complete_config
+from elmo.pretrain.head import SampledConfig
+from elmo.pretrain.loop import Result, pretrain
+from elmo.pretrain.metrics import read_metrics
+from elmo.pretrain.optimizers import AdamConfig
+from elmo.pretrain.streams import windows_per_epoch
+
+TRIAL_STEPS = 12
+EVALUATION_SHARE = 0.1  # of the minutes that go to held-out text
+
+
+def choices(default: TrainConfig) -> dict[str, TrainConfig]:
+    """What is compared, by name; `default` has nothing open."""
+    assert default.batch_size is not None
+    return {
+        "default": default,
+        "adam": default.replace(optimizer=AdamConfig()),
+        "tiny": default.replace(size="tiny"),
+        "small": default.replace(size="small"),
+        "half the rows": default.replace(batch_size=max(1, default.batch_size // 2)),
+        "twice the rows": default.replace(batch_size=2 * default.batch_size),
+        "four times the rows": default.replace(batch_size=4 * default.batch_size),
+        "8,192 samples": default.replace(loss=dataclasses.replace(SampledConfig(), samples=8192)),
+        "no dropout": default.replace(dropout=0.0),
+        "small, adam": default.replace(size="small", optimizer=AdamConfig()),
+    }
+
+
+def run(store: CorpusStore, config: TrainConfig, *, steps: int) -> tuple[Result, float, list[float]]:
+    """A run of so many steps: its result, the seconds of its steps, and its held-out perplexities."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = pretrain(store, config.replace(steps=steps), folder, device="cpu", tensorboard=False)
+        lines = list(read_metrics(Path(folder)))
+    seconds = max((line["seconds"] for line in lines if line["kind"] == "train"), default=0.0)
+    return result, seconds, [line["average"] for line in lines if line["kind"] == "heldout"]
+
+
+def seconds_of_a_step(store: CorpusStore, config: TrainConfig) -> float:
+    """By some steps, without the first ones, in which buffers are made."""
+    quiet = config.replace(log_every=TRIAL_STEPS // 2, evaluate_every=10**9, checkpoint_every=10**9)
+    with tempfile.TemporaryDirectory() as folder:
+        pretrain(store, quiet.replace(steps=TRIAL_STEPS), folder, device="cpu", tensorboard=False)
+        half, whole = (line["seconds"] for line in read_metrics(Path(folder)) if line["kind"] == "train")
+    return float(whole - half) / (TRIAL_STEPS - TRIAL_STEPS // 2)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--minutes", type=float, required=True)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    parser.add_argument("--evaluations", type=int, default=20, help="of a run; each takes its time")
+    parser.add_argument("--only", nargs="+", help="some of the choices, by name")
+    given = parser.parse_args()
+    torch.set_num_threads(given.threads)
+    store = CorpusStore.open(given.corpus)
+    print(describe(store))
+    symbols = len(store.train_tokens)
+    default = complete_config(TrainConfig.recipe("modern"), symbols=symbols, device="cpu")
+    for name, config in choices(default).items():
+        if given.only and name not in given.only:
+            continue
+        began, processor = time.monotonic(), time.process_time()
+        trial = seconds_of_a_step(store, config)
+        assert config.batch_size is not None
+        windows = windows_per_epoch(symbols, batch=config.batch_size, window=config.window)
+        wanted = round(choose_epochs(symbols, device="cuda") * windows)
+        steps = max(20, min(wanted, int(60 * given.minutes * (1 - EVALUATION_SHARE) / trial)))
+        every = -(-steps // given.evaluations)
+        result, seconds, curve = run(store, config.replace(evaluate_every=every), steps=steps)
+        if result.perplexity is None:
+            raise SystemExit(f"{name}: stopped after {result.step:,} of {result.steps:,} steps ({result.status})")
+        line = {
+            "corpus": given.corpus.name,
+            "choice": name,
+            "size": config.size,
+            "optimizer": config.optimizer.kind,
+            "rows": config.batch_size,
+            "steps": steps,
+            "epochs": round(steps / windows, 2),
+            "minutes": round(seconds / 60, 2),
+            "minutes_in_all": round((time.monotonic() - began) / 60, 2),
+            "processor_minutes": round((time.process_time() - processor) / 60, 2),
+            "perplexity": round(result.perplexity.average, 2),
+            "unknown_rate": round(result.perplexity.unknown_rate, 4),
+            "curve": [round(value, 1) for value in curve],
+        }
+        with open(given.output, "a", encoding="utf-8") as out:
+            out.write(json.dumps(line) + "\n")
+        print({key: value for key, value in line.items() if key != "curve"}, flush=True)
+
+
+if __name__ == "__main__":
+    main()
