@@ -75,7 +75,7 @@ def test_one_file_has_no_file_column(embedder: Embedder, texts: Path) -> None:
     for name in ("out.jsonl", "out.parquet"):
         embed_file(embedder, str(texts / "a.txt"), str(texts.parent / name), options=BulkOptions())
     row = json.loads((texts.parent / "out.jsonl").read_text("utf-8").splitlines()[0])
-    assert list(row) == ["line", "text", "tokens", "vectors"]
+    assert list(row) == ["line", "text", "tokens", "sentence_starts", "vectors"]
     assert pyarrow.parquet.read_table(texts.parent / "out.parquet").column_names == list(row)
 
 

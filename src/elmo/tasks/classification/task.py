@@ -130,7 +130,7 @@ class Classification(Task):
                 "probability": probability,
                 "probabilities": probabilities,
                 "tokens": [
-                    {"text": word, "start": start, "end": start + len(word)}
+                    {"text": raw.text[start : start + len(word)], "start": start, "end": start + len(word)}
                     for word, start in zip(example.texts[0], raw.starts, strict=True)
                 ],
             }

@@ -159,12 +159,13 @@ class Tagging(Task):
         learned = [labels[n] for n in belief.answer]
         ends = [start + len(word) for start, word in zip(raw.starts, words, strict=True)]
         tokens = []
-        for n, (word, tag) in enumerate(zip(words, tags, strict=True)):
+        for n, tag in enumerate(tags):
             # The tagger knows more tags than it gives: B-X stands for those that begin an X, I-X for the other two.
             same = [k for k, label in enumerate(labels) if self._given(label) == self._given(learned[n])]
             share = sum(belief.probabilities[n][k] for k in same)
             place = {"start": raw.starts[n], "end": ends[n]}
-            tokens.append({"text": word, **place, "tag": tag, "probability": _rounded(share)})
+            written = raw.text[raw.starts[n] : ends[n]]  # a token may have another apostrophe than its text
+            tokens.append({"text": written, **place, "tag": tag, "probability": _rounded(share)})
         found: dict[str, Any] = {"start": raw.starts[0], "end": ends[-1], "tokens": tokens}
         if self.config.chunks:
             found["spans"] = []
