@@ -67,6 +67,20 @@ def test_predict_tokenizes_raw_text(command: Command, model: Path, tmp_path: Pat
     ]  # fmt: skip
 
 
+def test_predict_reads_the_sentences_of_a_line_one_by_one_and_keeps_lines_apart(
+    command: Command, model: Path, tmp_path: Path
+) -> None:
+    train_ner(command, model, tmp_path / "run")
+    (tmp_path / "raw.txt").write_text("We flew to Lisbon. Tom slept.\nAnna too.\n", encoding="utf-8")
+    (tmp_path / "apart.txt").write_text("We flew to Lisbon.\nTom slept.\nAnna too.\n", encoding="utf-8")
+    apart = command("task", "predict", tmp_path / "run", tmp_path / "apart.txt", "--text").out.split("\n\n")
+    done = command("task", "predict", tmp_path / "run", tmp_path / "raw.txt", "--text")
+    assert done.out.split("\n\n") == [f"{apart[0]}\n{apart[1]}", *apart[2:]]
+    assert "Lisbon\t" in done.out
+    whole = command("task", "predict", tmp_path / "run", tmp_path / "raw.txt", "--text", "--no-split-sentences")
+    assert "Lisbon.\t" in whole.out
+
+
 def test_predict_gives_probabilities_and_places_as_json(command: Command, model: Path, tmp_path: Path) -> None:
     train_ner(command, model, tmp_path / "run")
     text = "Anna didn't come. Tom did."

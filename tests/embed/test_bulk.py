@@ -105,7 +105,7 @@ def test_parquet_of_all_layers_in_half_precision_has_a_column_a_layer(
     output = tmp_path / "out.parquet"
     run(embedder, source, output, options={"layers": "all", "dtype": "float16"})
     table = pyarrow.parquet.read_table(output)
-    assert table.column_names == ["line", "text", "tokens", "layer_0", "layer_1", "layer_2"]
+    assert table.column_names == ["line", "text", "tokens", "sentence_starts", "layer_0", "layer_1", "layer_2"]
     assert str(table.schema.field("layer_2").type.value_type.value_type) == "halffloat"
     for n, vectors in enumerate(expected(embedder, "all")):
         for k in range(3):
@@ -160,8 +160,37 @@ def test_every_line_has_its_row_whatever_it_holds(
     texts = [row["text"] for row in rows]
     assert texts == [line.removeprefix("\ufeff") if n == 0 else line for n, line in enumerate(lines)]
     for row in rows:
-        assert row["tokens"] == embedder.model.tokenizer.tokenize(row["text"]).words
+        sentences = [words for words in embedder.model.tokenizer.sentence_words(row["text"]) if words]
+        assert row["tokens"] == [word for words in sentences for word in words]
+        assert [row["tokens"][n] for n in row["sentence_starts"]] == [words[0] for words in sentences]
         assert len(row["vectors"]) == len(row["tokens"])
+
+
+def test_the_sentences_of_a_line_are_embedded_apart_and_every_format_says_where_they_start(
+    embedder: Embedder, tmp_path: Path
+) -> None:
+    source = write(tmp_path / "text.txt", ["The bank is closed. We went home.", "", "Yes"])
+    vectors = np.concatenate(embedder.encode(["The bank is closed.", "We went home."]))
+    starts = [[0, 5], [], [0]]
+    for suffix in (".hdf5", ".parquet", ".npz", ".jsonl"):
+        run(embedder, source, tmp_path / f"out{suffix}", options={"tokenized": False})
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()]
+    assert rows[0]["tokens"] == ["The", "bank", "is", "closed", ".", "We", "went", "home", "."]
+    np.testing.assert_allclose(rows[0]["vectors"], vectors, atol=1e-5)
+    assert [row["sentence_starts"] for row in rows] == starts
+    table = pyarrow.parquet.read_table(tmp_path / "out.parquet")
+    assert table["sentence_starts"].to_pylist() == starts
+    with h5py.File(tmp_path / "out.hdf5") as file:
+        assert [file[str(n)].attrs["sentence_starts"].tolist() for n in range(3)] == starts
+    with np.load(tmp_path / "out.npz") as file:
+        assert [file[f"{n}.sentence_starts"].tolist() for n in range(3)] == starts
+
+
+def test_a_line_can_be_taken_for_one_sentence(embedder: Embedder, tmp_path: Path) -> None:
+    source = write(tmp_path / "text.txt", ["We sat. We left."])
+    run(embedder, source, tmp_path / "out.jsonl", options={"tokenized": False, "split_sentences": False})
+    (row,) = map(json.loads, (tmp_path / "out.jsonl").read_text("utf-8").splitlines())
+    assert (row["tokens"], row["sentence_starts"]) == (["We", "sat.", "We", "left", "."], [0])
 
 
 @pytest.mark.parametrize("state", ["settled", "carry"])
@@ -203,7 +232,12 @@ def contents(path: Path) -> object:
     if path.suffix == ".hdf5":
         with h5py.File(path) as file:
             return [
-                (name, str(item[...].tolist()), str(list(item.attrs.get("tokens", ())))) for name, item in file.items()
+                (
+                    name,
+                    str(item[...].tolist()),
+                    str([list(item.attrs.get(key, ())) for key in ("tokens", "sentence_starts")]),
+                )
+                for name, item in file.items()
             ]
     if path.suffix == ".npz":
         with np.load(path) as file:
@@ -223,6 +257,8 @@ def test_a_changed_input_or_option_is_not_resumed(
     assert not output.exists()
     with pytest.raises(ResumeError, match=r"had options = .*'mean'.*this one has .*'top'"):
         run(embedder, source, output, options={"layers": "top"}, resume=True)
+    with pytest.raises(ResumeError, match=r"'split_sentences': True.*this one has .*'split_sentences': False"):
+        run(embedder, source, output, options={"split_sentences": False}, resume=True)
     write(tmp_path / "text.txt", ["changed", *LINES[1:]])
     with pytest.raises(ResumeError, match="the input has changed"):
         run(embedder, source, output, resume=True)

@@ -83,12 +83,33 @@ def test_raw_text_is_tokenized_by_the_models_rule(embedder: Embedder) -> None:
     close(vectors, embedder.encode([tokens.words])[0])
 
 
-def test_a_document_is_embedded_sentence_by_sentence(embedder: Embedder) -> None:
+def test_a_text_is_embedded_sentence_by_sentence(embedder: Embedder) -> None:
     text = "I sat down. The bank approved it. Good!"
-    vectors, tokens = embedder.encode([text], split_sentences=True, return_tokens=True)
+    vectors, tokens = embedder.encode([text], return_tokens=True)
     parts = embedder.encode(["I sat down.", "The bank approved it.", "Good!"])
     close(vectors[0], np.concatenate(parts))
     assert [text[a:b] for a, b in tokens[0].offsets] == tokens[0].words
+    assert tokens[0].sentence_starts == [0, 4, 9]
+    for part, found in zip(parts, np.split(vectors[0], tokens[0].sentence_starts[1:]), strict=True):
+        close(found, part)
+
+
+def test_a_text_can_be_taken_for_one_sentence(embedder: Embedder) -> None:
+    text = "I sat down. Good!"
+    vectors, tokens = embedder.encode(text, split_sentences=False, return_tokens=True)
+    assert tokens.words == ["I", "sat", "down.", "Good", "!"]
+    assert tokens.sentence_starts == [0]
+    close(vectors, embedder.encode([tokens.words])[0])
+
+
+def test_token_lists_are_one_sentence_each_whatever_they_hold(embedder: Embedder) -> None:
+    sentence = ["I", "sat", ".", "Good", "."]
+    close(embedder.encode([sentence])[0], embedder.encode([sentence], split_sentences=False)[0])
+
+
+def test_a_curly_apostrophe_does_not_change_a_vector(embedder: Embedder) -> None:
+    straight, curly = embedder.encode(["The bank's clerk didn't sit.", "The bank’s clerk didn’t sit."])
+    np.testing.assert_array_equal(straight, curly)
 
 
 @quick

@@ -186,6 +186,8 @@ def test_a_job_that_is_not_the_same_is_not_resumed(
         embed_with_ray(corpus, output, **settings)
     with pytest.raises(ResumeError, match="options is not what the interrupted run had"):
         embed_with_ray(corpus, output, resume=True, **settings | {"options": BulkOptions(layers="top")})
+    with pytest.raises(ResumeError, match="options is not what the interrupted run had"):
+        embed_with_ray(corpus, output, resume=True, **settings | {"options": BulkOptions(split_sentences=False)})
     (tmp_path / "corpus" / "a.txt").write_text("changed\n", encoding="utf-8")
     with pytest.raises(ResumeError, match="files is not what the interrupted run had"):
         embed_with_ray(corpus, output, resume=True, **settings)

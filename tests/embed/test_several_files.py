@@ -44,7 +44,7 @@ def test_json_lines_and_parquet_have_the_file_and_its_own_line_numbers(
         else:
             rows = pyarrow.parquet.read_table(output).to_pylist()
         assert [(row["file"], row["line"], row["text"]) for row in rows] == places
-        assert list(rows[0]) == ["file", "line", "text", "tokens", "vectors"]
+        assert list(rows[0]) == ["file", "line", "text", "tokens", "sentence_starts", "vectors"]
 
 
 def test_hdf5_numbers_lines_through_and_has_the_place_as_attributes(
@@ -75,7 +75,7 @@ def test_one_file_has_no_file_column(embedder: Embedder, texts: Path) -> None:
     for name in ("out.jsonl", "out.parquet"):
         embed_file(embedder, str(texts / "a.txt"), str(texts.parent / name), options=BulkOptions())
     row = json.loads((texts.parent / "out.jsonl").read_text("utf-8").splitlines()[0])
-    assert list(row) == ["line", "text", "tokens", "vectors"]
+    assert list(row) == ["line", "text", "tokens", "sentence_starts", "vectors"]
     assert pyarrow.parquet.read_table(texts.parent / "out.parquet").column_names == list(row)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 import subprocess
 import sys
 from typing import Any, get_args
@@ -16,7 +17,12 @@ from elmo.text.tokenizer import Rule, Tokenizer
 RULES = get_args(Rule)
 TOKENIZERS = [Tokenizer(rule, language) for rule in RULES for language in ("en", "de", None)]
 
-texts = st.text() | st.text(alphabet=st.sampled_from("aB1.'\"!?,-() \n\t\u00a0\u3000日。é\u0301\0\ud800🇫\x1c\u200b"))
+texts = st.text() | st.text(alphabet=st.sampled_from("aB1.'’‘\"!?,-() \n\t\u00a0\u3000日。é\u0301\0\ud800🇫\x1c\u200b"))
+
+
+def straightened(text: str) -> str:
+    """For comparing: a token may have `'` where its text has another apostrophe."""
+    return text.replace("’", "'").replace("ʼ", "'").replace("‘", "'")
 
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS, ids=str)
@@ -26,12 +32,12 @@ def test_tokens_are_where_their_offsets_say_and_hold_no_white_space(tokenizer: T
     tokens = tokenizer.tokenize(text)
     before = 0
     for word, (start, end) in zip(tokens.words, tokens.offsets, strict=True):
-        assert text[start:end] == word != ""
+        assert straightened(text[start:end]) == straightened(word) != ""
         assert word.split() == [word]
         assert before <= start
         before = end
     if tokenizer.rule != "unicode":
-        assert "".join(tokens.words) == "".join(text.split())
+        assert straightened("".join(tokens.words)) == straightened("".join(text.split()))
 
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS, ids=str)
@@ -42,7 +48,7 @@ def test_sentences_are_the_tokens_of_each_span(tokenizer: Tokenizer, text: str) 
     spans = tokenizer.split_sentences(text)
     assert [tokens.words for tokens in sentences] == [tokenizer.tokenize(text[a:b]).words for a, b in spans]
     for tokens in sentences:
-        assert [text[start:end] for start, end in tokens.offsets] == tokens.words
+        assert [straightened(text[a:b]) for a, b in tokens.offsets] == list(map(straightened, tokens.words))
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -63,6 +69,22 @@ def test_rules_cut_the_same_text_differently() -> None:
     assert Tokenizer("treebank").tokenize(text).words == ["I", "ca", "n't", "pay", "$", "5.", "Ok", "?"]
     assert Tokenizer("unicode").tokenize(text).words == ["I", "can't", "pay", "$", "5", ".", "Ok", "?"]
     assert Tokenizer("whitespace").tokenize(text).words == ["I", "can't", "pay", "$5.", "Ok?"]
+
+
+@pytest.mark.parametrize("rule", ["treebank", "unicode"])
+@pytest.mark.parametrize("text", ["It didn't rain at the dogs's door.", "'I can't,' she'd said.", "l'homme d'hier"])
+def test_curly_apostrophes_give_the_tokens_and_places_of_straight_ones(rule: Rule, text: str) -> None:
+    straight = Tokenizer(rule).tokenize(text)
+    assert Tokenizer(rule).tokenize(re.sub(r"(?<=\w)'(?=\w)", "’", text)) == straight
+
+
+def test_tokenized_text_keeps_its_apostrophes() -> None:
+    assert Tokenizer("whitespace").tokenize("did n’t").words == ["did", "n’t"]
+
+
+def test_one_sentence_starts_at_its_first_token_and_no_tokens_are_no_sentence() -> None:
+    assert Tokenizer().tokenize("One. Two.").sentence_starts == [0]
+    assert Tokenizer().tokenize(" ").sentence_starts == []
 
 
 def test_sentences_carry_offsets_into_the_whole_text() -> None:

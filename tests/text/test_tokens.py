@@ -18,7 +18,7 @@ def test_chunks_are_those_of_str_split_at_their_places(text: str, shift: int) ->
 
 def test_pieces_follow_each_other_inside_their_chunk() -> None:
     tokens = place_pieces("  ab  abc ", ["ab", "abc"], [("a", "b"), ("abc",)], shift=100)
-    assert tokens == Tokens(["a", "b", "abc"], [102, 103, 106])
+    assert tokens == Tokens(["a", "b", "abc"], [102, 103, 106], [0])
     assert tokens.offsets == [(102, 103), (103, 104), (106, 109)]
     assert len(tokens) == 3
 

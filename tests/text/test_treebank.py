@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from tests.text.nltk_reference import same_but_for_quotes, treebank_tokens
 
 from elmo.text import treebank
+from elmo.text.apostrophes import straighten_english
 
 # What NLTK's rules look at, in all neighbourhoods, and some that they do not.
 ATOMS = """
@@ -20,6 +21,7 @@ pieces_of_text = st.lists(st.sampled_from(ATOMS) | st.sampled_from(SPACES), max_
 
 def assert_equals_nltk(text: str) -> None:
     tokens = treebank.tokenize(text)
+    text = straighten_english(text)
     assert same_but_for_quotes(tokens.words, treebank_tokens(text)), (text, tokens.words, treebank_tokens(text))
     assert [text[start:end] for start, end in tokens.offsets] == tokens.words
     assert "".join(tokens.words) == "".join(text.split())
@@ -74,6 +76,8 @@ def test_plain_chunks_are_cut_as_nltk_cuts_them(chunk: str) -> None:
         ("“Curly,” she wrote—twice.", "“ Curly , ” she wrote — twice ."),
         ("the dogs' tails", "the dogs ' tails"),
         ("Well... yes", "Well ... yes"),
+        ("I don’t, can’t and won’t.", "I do n't , ca n't and wo n't ."),
+        ("‘I don’t,’ he said.", "‘ I do n't , ’ he said ."),
     ],
 )
 def test_english_is_cut_as_in_the_treebank(text: str, expected: str) -> None:

@@ -6,6 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from elmo.text import unicode_words
+from elmo.text.apostrophes import straighten_inner
 
 BOUNDARY = regex.compile(r"\b", flags=regex.WORD | regex.VERSION1)
 
@@ -26,6 +27,7 @@ def by_definition(text: str) -> list[str]:
 @settings(deadline=None, max_examples=300)
 def test_words_are_those_between_unicode_boundaries(text: str) -> None:
     tokens = unicode_words.tokenize(text)
+    text = straighten_inner(text)
     assert tokens.words == by_definition(text)
     assert [text[start:end] for start, end in tokens.offsets] == tokens.words
     assert tokens.starts == sorted(set(tokens.starts))

@@ -14,8 +14,7 @@ from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError, InputError
 from elmo.model.bilm import BiLM
 from elmo.model.charcnn import CharCNNConfig
-from elmo.text.chars import CharacterRows, boundary_rows, spell
-from elmo.text.vocabulary import BEGIN_SENTENCE, END_SENTENCE
+from elmo.text.chars import CharacterRows, spell_as_originals
 
 
 def characters_of(bilm: BiLM) -> int:
@@ -31,14 +30,7 @@ def character_rows(words: Sequence[str], *, characters: int) -> CharacterRows:
     for n, word in enumerate(words):
         if not isinstance(word, str):
             raise InputError(f"token {n} of the batch is {word!r} ({type(word).__name__}); a string is wanted")
-    rows = spell(words, characters=characters)
-    begin, end = boundary_rows(characters=characters)
-    for n, word in enumerate(words):
-        if word == BEGIN_SENTENCE:
-            rows[n] = begin
-        elif word == END_SENTENCE:
-            rows[n] = end
-    return rows
+    return spell_as_originals(words, characters=characters)
 
 
 def padded(rows: npt.NDArray[np.integer], lengths: Sequence[int]) -> npt.NDArray[np.int64]:

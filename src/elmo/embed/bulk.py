@@ -6,7 +6,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TextIO
@@ -21,7 +21,7 @@ from elmo.embed.pipeline import Behind, ahead
 from elmo.embed.progress import TextBar
 from elmo.embed.rows import Line, Row, Shape
 from elmo.embed.selection import Layers, Pooling, check_layers, join_pieces, pool
-from elmo.embed.sentences import read_sentences
+from elmo.embed.sentences import sentence_starts
 from elmo.embed.writers.hdf5 import write_hdf5
 from elmo.embed.writers.jsonl import write_jsonl, write_row
 from elmo.embed.writers.npz import write_npz
@@ -61,19 +61,17 @@ class BulkOptions:
     """What to compute for each line of the input.
 
     `tokenized`: lines hold tokens with white space between; otherwise they are raw text for the model's tokenizer.
-    `split_sentences`: a raw line is a document whose sentences are embedded one by one.
+    `split_sentences`: a raw line may have several sentences, embedded one by one; otherwise each line is one.
     """
 
     layers: Layers = "mean"
     pooling: Pooling | None = None
     tokenized: bool = False
-    split_sentences: bool = False
+    split_sentences: bool = True
     batch_size: int | None = None  # see `Embedder.encode`
     dtype: Literal["float32", "float16"] = "float32"
 
     def __post_init__(self) -> None:
-        if self.tokenized and self.split_sentences:
-            raise ConfigError("split_sentences needs raw text, but tokenized says that lines hold tokens")
         if self.batch_size is not None and self.batch_size < 1:
             raise ConfigError(f"batch_size is {self.batch_size}; it must be at least 1")
         if self.dtype not in ("float32", "float16"):
@@ -347,16 +345,20 @@ def parts_of(
     embedder: Embedder, source: Iterable[Line], options: BulkOptions
 ) -> Iterator[tuple[list[Line], list[list[list[str]]]]]:
     """The input cut into parts: lines, and for each line its pieces (sentences) of tokens."""
-    tokenizer = Tokenizer(rule="whitespace") if options.tokenized else embedder.model.tokenizer
+    tokenizer = embedder.model.tokenizer
+    if options.tokenized:
+        tokenizer = Tokenizer("whitespace", None)
+    elif not options.split_sentences:
+        tokenizer = replace(tokenizer, language=None)
     token_bytes = 4 * embedder.dim * (embedder.layer_count if options.layers == "all" else 1)
     lines: list[Line] = []
     pieces: list[list[list[str]]] = []
     size = 0
     for line in source:
-        sentence = read_sentences(line.text, tokenizer, split=options.split_sentences)[0]
+        sentences = [words for words in tokenizer.sentence_words(line.text) if words] or [[]]
         lines.append(line)
-        pieces.append(sentence.pieces)
-        size += token_bytes * sum(map(len, sentence.pieces))
+        pieces.append(sentences)
+        size += token_bytes * sum(map(len, sentences))
         if len(lines) == LINES_IN_PART or size >= BYTES_IN_PART:
             yield lines, pieces
             lines, pieces, size = [], [], 0
@@ -407,7 +409,7 @@ def embed_part(
             joined = pool(joined, options.pooling)
         array = joined.numpy().astype(options.dtype, copy=False)
         words = [token for piece in pieces for token in piece]
-        rows.append(Row(**line._asdict(), tokens=words, vectors=array))
+        rows.append(Row(**line._asdict(), tokens=words, sentence_starts=sentence_starts(pieces), vectors=array))
     return rows, carried
 
 

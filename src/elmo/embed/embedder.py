@@ -24,12 +24,14 @@ from elmo.embed.wordrows import word_vectors
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import BiLSTM, State
+from elmo.model.charcnn import CharCNNConfig
 from elmo.model.frozen import frozen_copy
 from elmo.model.packed import PackedBiLM, can_pack
 from elmo.ops.cpu_bfloat16 import cpu_runs_bfloat16
 from elmo.ops.device import choose_device
 from elmo.ops.packed_file import PackedFile
 from elmo.ops.transfer import to_device
+from elmo.text.chars import spell_as_originals
 from elmo.text.threadlock import ThreadLock
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel
@@ -146,20 +148,21 @@ class Embedder:
         convert_to_numpy: bool = True,
         normalize: bool = False,
         return_tokens: bool = False,
-        split_sentences: bool = False,
+        split_sentences: bool = True,
     ) -> Any:
         """Vectors for each token of each sentence.
 
-        `sentences`: a `str` is one sentence of raw text and gives one result; a list of `str` is sentences of raw text,
-        tokenized by the model's rule; a list of lists of `str` is tokens, taken as they are.
+        `sentences`: a `str` is raw text and gives one result; a list of `str` is raw texts, tokenized by the model's
+        rule; a list of lists of `str` is tokens, each list one sentence, taken as they are.
+        `split_sentences`: a raw text may have several sentences. They are embedded one by one, and the vectors of all
+        tokens of the text come back in one result. With False each text is one sentence.
         `layers`: the mean of all layers, the top one, all of them, or one by its number (0: the tokens, -1: the top).
         Without `pooling`: a list of [T, D] (or [L, T, D] for "all"), one row a token. With it: one array [N, D]
-        (or [N, L, D]), the mean or the maximum over a sentence's tokens (zeros where it has none).
+        (or [N, L, D]), the mean or the maximum over a text's tokens (zeros where it has none).
         `normalize` scales every vector to length 1. `show_progress_bar=None` shows a bar on a terminal after a second.
-        `return_tokens=True` gives a pair: the vectors, and each sentence's tokens, a `Tokens` (a sequence of words,
-        with `words`, `starts` and `offsets` in characters of the raw text), or the list of tokens that was given.
-        `split_sentences=True` takes each raw text for a document: its sentences are embedded one by one and their
-        tokens come back in one result. `batch_size` is sentences, at most: 64, and 1024 on a GPU, if it is None.
+        `return_tokens=True` gives a pair: the vectors, and each text's tokens, a `Tokens` (a sequence of words, with
+        `words`, `starts` and `offsets` in characters of the raw text, and `sentence_starts`), or the list of tokens
+        that was given. `batch_size` is sentences, at most: 64, and 1024 on a GPU, if it is None.
         """
         check_layers(layers, self.layer_count)
         if pooling not in (None, "mean", "max"):
@@ -364,7 +367,13 @@ class Embedder:
         if cut:
             with self._lock.held():
                 self._cut_words += cut
-        return self._word_rows(self.model.spell(words))
+        return self._word_rows(self._spell(words))
+
+    def _spell(self, words: Sequence[str]) -> npt.NDArray[np.integer[Any]]:
+        tokens = self.bilm.config.tokens
+        if self.state == "carry" and isinstance(tokens, CharCNNConfig):
+            return spell_as_originals(words, characters=tokens.characters)
+        return self.model.spell(words)
 
     def _word_rows(self, rows: npt.NDArray[np.integer[Any]]) -> Tensor:
         return word_vectors(self._runner.tokens, to_device(torch.from_numpy(rows), self.device))

@@ -139,7 +139,7 @@ class Journal:
         carried: Mapping[str, npt.NDArray[Any]] | None = None,
     ) -> None:
         """Write the next part; `carried` is the state to go on with."""
-        texts = json.dumps([[row.text, row.file, row.tokens] for row in rows]).encode("ascii")
+        texts = json.dumps([[row.text, row.file, row.tokens, row.sentence_starts] for row in rows]).encode("ascii")
         tensors: dict[str, npt.NDArray[Any]] = {
             "lines": np.array([(row.number, row.line) for row in rows], dtype=np.int64),  # [N, 2]
             "texts": np.frombuffer(texts, dtype=np.uint8),
@@ -170,13 +170,21 @@ class Journal:
             tensors = self._read(part)
             texts = json.loads(tensors["texts"].tobytes())
             start = 0
-            for (number, line), (text, file, tokens), shape in zip(
+            for (number, line), (text, file, tokens, starts), shape in zip(
                 tensors["lines"].tolist(), texts, tensors["shapes"].tolist(), strict=True
             ):
                 size = int(np.prod(shape))
                 vectors = tensors["vectors"][start : start + size].reshape(shape)
                 start += size
-                yield Row(number=number, text=text, file=file, line=line, tokens=tokens, vectors=vectors)
+                yield Row(
+                    number=number,
+                    text=text,
+                    file=file,
+                    line=line,
+                    tokens=tokens,
+                    sentence_starts=starts,
+                    vectors=vectors,
+                )
 
     def _path(self, part: int) -> Path:
         return self.folder / f"{part:08d}.part"

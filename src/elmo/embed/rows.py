@@ -25,6 +25,7 @@ class Row:
     file: str | None
     line: int
     tokens: list[str]
+    sentence_starts: list[int]  # the first token of each sentence of the line
     vectors: npt.NDArray[np.floating[Any]]
 
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from elmo.errors import InputError
 from elmo.text.tokenizer import Tokenizer
-from elmo.text.tokens import Tokens
+from elmo.text.tokens import Tokens, join_sentences
 
 BYTES = (bytes, bytearray, memoryview)  # sequences of numbers, which are no tokens
 
@@ -14,22 +15,23 @@ BYTES = (bytes, bytearray, memoryview)  # sequences of numbers, which are no tok
 class Sentence:
     """One entry of the input: the pieces that are embedded one by one, and its tokens with their places in the text."""
 
-    pieces: list[list[str]]  # one, or the sentences of a document
+    pieces: list[list[str]]  # its sentences; an empty one where it has no tokens
     tokens: Tokens | list[str]  # given tokens have no places
 
 
 def read_sentences(
     sentences: str | Sequence[str] | Sequence[Sequence[str]], tokenizer: Tokenizer, *, split: bool
 ) -> list[Sentence]:
-    """Tell the three kinds of input apart, and refuse anything else with its place."""
+    """Tell the three kinds of input apart, and refuse anything else with its place.
+
+    `split`: a raw text may have several sentences; otherwise it is one. Token lists are one sentence each.
+    """
     if isinstance(sentences, str):
         return [_from_text(sentences, tokenizer, split=split)]
     if isinstance(sentences, BYTES) or not isinstance(sentences, Iterable):
         raise InputError(f"sentences are {_kind(sentences)}; a text, a list of texts or of token lists is wanted")
     entries = list(sentences)
     raw = bool(entries) and isinstance(entries[0], str)
-    if split and entries and not raw:
-        raise InputError("split_sentences=True needs raw text, but sentence 0 is a list of tokens already")
     result = []
     for n, entry in enumerate(entries):
         if isinstance(entry, str) != raw:
@@ -59,10 +61,14 @@ def _from_text(text: str, tokenizer: Tokenizer, *, split: bool) -> Sentence:
     if not split:
         tokens = tokenizer.tokenize(text)
         return Sentence([tokens.words], tokens)
-    sentences = tokenizer.sentences(text)
-    words = [word for sentence in sentences for word in sentence.words]
-    starts = [start for sentence in sentences for start in sentence.starts]
-    return Sentence([sentence.words for sentence in sentences] or [[]], Tokens(words, starts))
+    sentences = [sentence for sentence in tokenizer.sentences(text) if sentence.words]
+    return Sentence([sentence.words for sentence in sentences] or [[]], join_sentences(sentences))
+
+
+def sentence_starts(pieces: Iterable[Sequence[str]]) -> list[int]:
+    """The number of the first token of each sentence, those without tokens left out."""
+    pieces = [piece for piece in pieces if piece]
+    return list(accumulate(map(len, pieces[:-1]), initial=0)) if pieces else []
 
 
 def _from_tokens(n: int, entry: object) -> Sentence:

@@ -11,7 +11,7 @@ from elmo.text.tokens import Tokens
 def read_raw_sentences(path: str, tokenizer: Tokenizer) -> Iterator[Example]:
     """The sentences of each line of a file; one example without tokens for a line that has none."""
     for number, line in read_lines(path):
-        for tokens in tokenizer.sentences(line) or [Tokens([], [])]:
+        for tokens in tokenizer.sentences(line) or [Tokens([], [], [])]:
             yield raw_example(tokens, number, line, path=path)
 
 

@@ -69,7 +69,7 @@ class Task(ABC):
 
     @abstractmethod
     def read_questions(self, path: str, tokenizer: Tokenizer | None) -> list[Example]:
-        """Examples to be answered: files without answers are fine. `tokenizer`: lines are raw text."""
+        """Examples to be answered: files without answers are fine. `tokenizer`: for lines of raw text."""
 
     def training_examples(self, examples: Sequence[Example]) -> list[Example]:
         """What training sees of the examples."""

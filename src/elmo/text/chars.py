@@ -21,6 +21,8 @@ BEGIN_WORD = 259
 END_WORD = 260
 IN_WORD_PADDING = 261
 
+TYPED_BOUNDARIES = ("<S>", "</S>")
+
 CharacterRows = npt.NDArray[np.int16]
 
 
@@ -41,6 +43,17 @@ def spell(words: Sequence[str], *, characters: int = CHARACTERS_IN_ROW) -> Chara
     lengths = np.fromiter(map(len, spelled), dtype=np.int16, count=len(spelled))  # [W]
     table = np.frombuffer(b"".join(s.ljust(K, b"\0") for s in spelled), dtype=np.uint8)
     return rows_from_bytes(table.reshape(len(spelled), K), lengths)
+
+
+def spell_as_originals(words: Sequence[str], *, characters: int = CHARACTERS_IN_ROW) -> CharacterRows:
+    """As `spell`, but the words `<S>` and `</S>` are the boundary tokens.
+
+    [AllenNLP, ELMoCharacterMapper; bilm-tf, where its vocabulary has the two words]
+    """
+    rows = spell(words, characters=characters)
+    for boundary, row in zip(TYPED_BOUNDARIES, boundary_rows(characters=characters), strict=True):
+        rows[[n for n, word in enumerate(words) if word == boundary]] = row
+    return rows
 
 
 def rows_from_bytes(table: npt.NDArray[np.uint8], lengths: npt.NDArray[np.integer]) -> CharacterRows:

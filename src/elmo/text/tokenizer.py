@@ -5,6 +5,8 @@ Three rules:
   hyphenated words whole. Quotation marks stay the characters they are (never `` or ''), so that offsets hold.
 - `unicode`: words by UAX #29, for every other language; ideographs one by one.
 - `whitespace`: text that is tokenized already, split as `str.split()` does and as bilm-tf did.
+
+A token is spelled as the text has it, but for apostrophes: `treebank` and `unicode` give `'` for `’` (`apostrophes`).
 """
 
 import re
@@ -47,7 +49,7 @@ class Tokenizer:
             )
 
     def tokenize(self, text: str) -> Tokens:
-        """The tokens of `text`, taken as one sentence. Each token equals `text[start:end]`; none holds white space."""
+        """The tokens of `text`, taken as one sentence. Each token is `text[start:end]`, but for apostrophes."""
         return _TOKENIZE[self.rule](text)
 
     def split_sentences(self, text: str) -> list[Span]:

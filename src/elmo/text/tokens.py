@@ -13,13 +13,15 @@ Pieces = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of a text in order; token i is `text[starts[i] : starts[i] + len(words[i])]`.
+    """The tokens of a text in order; token i stands at `text[starts[i] : starts[i] + len(words[i])]`.
 
-    As a sequence it is its words: `list(tokens)`, `tokens[0]`, `"bank" in tokens`.
+    As a sequence it is its words: `list(tokens)`, `tokens[0]`, `"bank" in tokens`. `sentence_starts` has the number of
+    the first token of each sentence: `[0]` for one sentence, none without tokens.
     """
 
     words: list[str]
     starts: list[int]
+    sentence_starts: list[int]
 
     @property
     def offsets(self) -> list[tuple[int, int]]:
@@ -69,7 +71,7 @@ def place_chunks(text: str, *, shift: int = 0) -> Tokens:
         start = text.index(word, end)
         starts.append(start + shift)
         end = start + len(word)
-    return Tokens(words, starts)
+    return Tokens(words, starts, [0] if words else [])
 
 
 def place_pieces(text: str, chunks: Iterable[str], pieces: Iterable[Pieces], *, shift: int = 0) -> Tokens:
@@ -85,4 +87,17 @@ def place_pieces(text: str, chunks: Iterable[str], pieces: Iterable[Pieces], *, 
             words.append(part)
             starts.append(start)
             start += len(part)
-    return Tokens(words, starts)
+    return Tokens(words, starts, [0] if words else [])
+
+
+def join_sentences(sentences: Iterable[Tokens]) -> Tokens:
+    """The tokens of a text from those of its sentences, whose starts count from the beginning of the text."""
+    words: list[str] = []
+    starts: list[int] = []
+    sentence_starts: list[int] = []
+    for sentence in sentences:
+        if sentence.words:
+            sentence_starts.append(len(words))
+            words += sentence.words
+            starts += sentence.starts
+    return Tokens(words, starts, sentence_starts)

@@ -2,7 +2,8 @@
 
 The boundaries are those of the `regex` module: letters with their combining marks and inner apostrophes stay together
 ("l'homme", "3.14"), every punctuation mark is a token, ideographs and kana other than katakana stand one by one, a flag
-or a joined emoji is one token. White space is dropped, and so is the zero-width space, which only separates words.
+or a joined emoji is one token. An apostrophe inside a word becomes `'` (`apostrophes`). White space is dropped, and so
+is the zero-width space, which only separates words.
 """
 
 import re
@@ -10,6 +11,7 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from elmo.text.apostrophes import straighten_inner
 from elmo.text.tokens import Pieces, PiecesCache, Tokens, place_pieces
 
 if TYPE_CHECKING:
@@ -24,14 +26,19 @@ MOST_FLAG_LETTERS = 1000
 
 def tokenize(text: str, *, shift: int = 0) -> Tokens:
     """The words and marks of `text`, their starts moved by `shift`."""
-    text = text.replace(ZERO_WIDTH_SPACE, " ")
+    text = _prepared(text)
     chunks = text.split()
     return place_pieces(text, chunks, map(_CACHE.__getitem__, chunks), shift=shift)
 
 
 def words(text: str) -> list[str]:
     """The same without their places."""
-    return list(chain.from_iterable(map(_CACHE.__getitem__, text.replace(ZERO_WIDTH_SPACE, " ").split())))
+    return list(chain.from_iterable(map(_CACHE.__getitem__, _prepared(text).split())))
+
+
+def _prepared(text: str) -> str:
+    """The same places, other characters: what only separates words is a space, an apostrophe is `'`."""
+    return straighten_inner(text.replace(ZERO_WIDTH_SPACE, " "))
 
 
 def cut(chunk: str) -> Pieces:

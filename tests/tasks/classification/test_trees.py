@@ -54,8 +54,15 @@ def test_lines_of_text_are_tokenized_or_not_as_told() -> None:
 
 
 def test_raw_text_is_tokenized_as_the_training_text_was(tmp_path: Path) -> None:
-    (tmp_path / "raw.txt").write_text("It didn't work.\n", encoding="utf-8")
-    for rule, expected in (("treebank", ("It", "did", "n't", "work", ".")), (None, ("It", "didn't", "work."))):
+    (tmp_path / "raw.txt").write_text("It didn’t work. Bad.\n", encoding="utf-8")
+    cut = {
+        "treebank": ("It", "did", "n't", "work", ".", "Bad", "."),
+        "unicode": ("It", "didn't", "work", ".", "Bad", "."),
+        None: ("It", "didn’t", "work.", "Bad."),
+    }
+    for rule, expected in cut.items():
         task = Classification(ClassificationConfig(tokenizer=rule))
         (found,) = task.read_questions(str(tmp_path / "raw.txt"), Tokenizer(rule="unicode"))
         assert found.texts == (expected,)
+        (tmp_path / "train.tsv").write_text("bad\tIt didn’t work. Bad.\n", encoding="utf-8")
+        assert [example.texts for example in task.read(str(tmp_path / "train.tsv"))] == [(expected,)]

@@ -23,6 +23,7 @@ def build(
     rule: options.RuleOption = None,
     language: options.Language = None,
     tokenized: options.Tokenized = False,
+    lines: options.LinesOption = options.Lines.auto,
     documents: Annotated[Documents, typer.Option("--documents", help="What a document is.")] = Documents.files,
     vocabulary_size: Annotated[
         int | None, typer.Option("--vocabulary-size", help="Entries of the softmax vocabulary, at most (800000).")
@@ -58,6 +59,7 @@ def build(
         output,
         tokenizer=options.choose_tokenizer(rule, language, tokenized=tokenized),
         tokenized=tokenized,
+        lines=lines.value,
         documents=documents.value,
         vocabulary_size=vocabulary_size,
         min_count=min_count,

@@ -58,9 +58,7 @@ FILES = (".hdf5", ".h5", ".npz", ".jsonl")
 
 def embed(
     context: typer.Context,
-    source: Annotated[
-        str, typer.Argument(help="Text, one sentence a line (plain, .gz, .xz, .zst); - for standard input.")
-    ],
+    source: Annotated[str, typer.Argument(help="Text (plain, .gz, .xz, .zst); - for standard input.")],
     output: Annotated[
         str, typer.Option("--output", "-o", help="The file to write; - for JSON lines on standard output.")
     ],
@@ -80,9 +78,7 @@ def embed(
     tokenized: Annotated[
         bool, typer.Option("--tokenized", help="Lines hold tokens with white space between them.")
     ] = False,
-    split_sentences: Annotated[
-        bool, typer.Option("--split-sentences", help="A line is a document; its sentences are embedded one by one.")
-    ] = False,
+    no_split: options.NoSplitSentences = False,
     dtype: Annotated[Dtype, typer.Option("--dtype", help="The type in which vectors are stored.")] = Dtype.float32,
     precision: Annotated[
         Precision, typer.Option("--precision", help="The type in which vectors are computed; int8 is for CPUs.")
@@ -108,6 +104,8 @@ def embed(
 ) -> None:
     """Embed every line of a text: one row for each line, blank ones too, tokens beside their vectors.
 
+    Sentences of a line are embedded one by one; the row says where they start.
+
     Example: elmo embed sentences.txt -o vectors.hdf5 --model my-model --layers all
 
     A directory is read file by file, in the order of the names; rows then say which file and line they are from. With
@@ -121,7 +119,7 @@ def embed(
         layers=parse_layers(layers),
         pooling=None if pooling is None else pooling.value,
         tokenized=tokenized,
-        split_sentences=split_sentences,
+        split_sentences=not no_split,
         batch_size=batch_size,
         dtype=dtype.value,
     )

@@ -49,6 +49,27 @@ Tokenized = Annotated[
 ]
 
 
+class Lines(StrEnum):
+    """What a line of raw text is."""
+
+    auto = "auto"
+    wrapped = "wrapped"
+    whole = "whole"
+
+
+LinesOption = Annotated[
+    Lines,
+    typer.Option(
+        "--lines",
+        help="What a line of raw text is: whole (one or more sentences), wrapped (cut at a width: lines are joined up "
+        "to the next blank one), or auto: found out for each file.",
+    ),
+]
+NoSplitSentences = Annotated[
+    bool, typer.Option("--no-split-sentences", help="Each line of raw text is one sentence, whatever it holds.")
+]
+
+
 class State(StrEnum):
     """Where a sentence starts."""
 

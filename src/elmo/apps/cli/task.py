@@ -1,6 +1,7 @@
 """`elmo task train | evaluate | predict`: task models on the user's own files."""
 
 import json
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -185,6 +186,7 @@ def predict(
     source: Annotated[str, typer.Argument(help="A file like those of training, without answers if so wanted; or -.")],
     output: Annotated[str, typer.Option("--output", "-o", help="The file to write; - for standard output.")] = "-",
     text: Annotated[bool, typer.Option("--text", help="Lines are raw text; a tagger finds their sentences.")] = False,
+    no_split: options.NoSplitSentences = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object a line: answers, probabilities, places in the text.")
     ] = False,
@@ -193,6 +195,8 @@ def predict(
     overwrite: options.Overwrite = False,
 ) -> None:
     """Answer with a trained task model: a tag for each token, or a label for each text.
+
+    With --text a tagger reads the sentences of a line one by one; a blank line follows the tags of each line.
 
     Example: elmo task predict run sentences.txt --text -o tagged.txt
     """
@@ -207,8 +211,10 @@ def predict(
     trained = load_trained_task(directory, bilm=model, device=device)
     made = trained.recipe.make_task()
     elmo = trained.embedding.elmo
-    tokenizer = (Tokenizer() if elmo is None else elmo.model.tokenizer) if text else None
-    examples = made.read_questions(source, tokenizer)
+    tokenizer = Tokenizer() if elmo is None else elmo.model.tokenizer
+    if no_split:
+        tokenizer = replace(tokenizer, language=None)
+    examples = made.read_questions(source, tokenizer if text else None)
     if as_json:
         found = [json.dumps(values, ensure_ascii=False) for values in trained.report(examples)]
     else:

@@ -2,8 +2,9 @@
 
 Both: one dataset a line, named by its number from 0, float32 [L, T, D] for all layers or [T, D]. AllenNLP's has
 `sentence_to_index` besides: a JSON object from each sentence to the number of its last line, as a string.
-The tokens of a line are the attribute `tokens` of its dataset, so that loops over datasets see vectors only. Where the
-input is several files, lines are numbered through, and the attributes `file` and `line` say where each is from.
+The tokens of a line are the attribute `tokens` of its dataset, and the first token of each sentence in it the attribute
+`sentence_starts`, so that loops over datasets see vectors only. Where the input is several files, lines are numbered
+through, and the attributes `file` and `line` say where each is from.
 """
 
 import json
@@ -29,6 +30,7 @@ def write_hdf5(rows: Iterable[Row], path: Path, shape: Shape, *, layout: Layout 
             data = row.vectors.astype(shape.dtype, copy=False)
             dataset = file.create_dataset(str(row.number), data=data, track_order=False)
             dataset.attrs.create("tokens", np.array([_storable(t) for t in row.tokens], dtype=object), dtype=strings)
+            dataset.attrs.create("sentence_starts", np.array(row.sentence_starts, dtype=np.int32))
             if row.file is not None:
                 dataset.attrs["file"], dataset.attrs["line"] = _storable(row.file), row.line
             if layout == "allennlp":

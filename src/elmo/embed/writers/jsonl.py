@@ -9,7 +9,7 @@ from elmo.embed.rows import Row, Shape
 
 
 def write_jsonl(rows: Iterable[Row], path: Path, shape: Shape) -> None:
-    """One JSON object for each input line: `line`, `text`, `tokens`, `vectors` (or `vector` when pooled).
+    """One JSON object a line: `line`, `text`, `tokens`, `sentence_starts`, `vectors` (`vector` when pooled).
 
     Where the input is several files, `file` stands first, and `line` is the number within it.
     """
@@ -22,5 +22,6 @@ def write_row(row: Row, file: TextIO, shape: Shape) -> None:
     """One object on one line."""
     name = "vector" if shape.pooled else "vectors"
     place: dict[str, Any] = {"file": row.file, "line": row.line} if shape.files else {"line": row.line}
-    value = {**place, "text": row.text, "tokens": row.tokens, name: row.vectors.tolist()}
+    tokens = {"tokens": row.tokens, "sentence_starts": row.sentence_starts}
+    value = {**place, "text": row.text, **tokens, name: row.vectors.tolist()}
     file.write(json.dumps(value) + "\n")

@@ -1,5 +1,6 @@
-"""npz: arrays `0`, `1`, ... by line, and their tokens as `0.tokens`, ...; `numpy.load` reads it.
+"""npz: arrays `0`, `1`, ... by line; `numpy.load` reads it.
 
+The tokens of a line are `0.tokens`, and the first token of each sentence in it `0.sentence_starts`.
 Where the input is several files, lines are numbered through, and two more arrays say where they are from: `files`, the
 names, and `file_starts`, the number of the first line of each.
 """
@@ -25,6 +26,7 @@ def write_npz(rows: Iterable[Row], path: Path, shape: Shape) -> None:
             tokens = [token.replace("\0", "\N{SYMBOL FOR NULL}") for token in row.tokens]
             # One string, since numpy has no array for strings of any length that is read without pickle.
             _write_member(archive, f"{row.number}.tokens", np.array(tokens, dtype=np.str_))
+            _write_member(archive, f"{row.number}.sentence_starts", np.array(row.sentence_starts, dtype=np.int32))
             if row.file is not None:
                 starts.setdefault(row.file, row.number)
         if shape.files:

@@ -25,8 +25,9 @@ def import_pyarrow() -> tuple[Any, Any]:
 
 
 def write_parquet(rows: Iterable[Row], path: Path, shape: Shape) -> None:
-    """Columns: `line`, `text`, `tokens`, and `vectors` (`vector` when pooled), or `layer_0`, `layer_1`, ... for all.
+    """Columns: `line`, `text`, `tokens`, `sentence_starts` and `vectors`.
 
+    The last is `vector` when pooled, and `layer_0`, `layer_1`, ... for all layers.
     Where the input is several files, `file` stands first, and `line` is the number within it.
     """
     arrow, parquet = import_pyarrow()
@@ -36,6 +37,7 @@ def write_parquet(rows: Iterable[Row], path: Path, shape: Shape) -> None:
     schema = arrow.schema(
         ([("file", arrow.string())] if shape.files else [])
         + [("line", arrow.int64()), ("text", arrow.string()), ("tokens", arrow.list_(arrow.string()))]
+        + [("sentence_starts", arrow.list_(arrow.int32()))]
         + [(name, vector if shape.pooled else arrow.list_(vector)) for name in names]
     )
     # Vectors do not compress, and dictionaries and statistics of floats only cost time.
@@ -54,6 +56,7 @@ def write_parquet(rows: Iterable[Row], path: Path, shape: Shape) -> None:
                     _offsets(arrow, [len(row.tokens) for row in group]),
                     _strings(arrow, [token for row in group for token in row.tokens]),
                 ),
+                arrow.array([row.sentence_starts for row in group], arrow.list_(arrow.int32())),
             ]
             for n in range(len(names)):
                 arrays = [row.vectors if shape.layers is None else row.vectors[n] for row in group]

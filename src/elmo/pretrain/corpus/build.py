@@ -46,6 +46,7 @@ from elmo.pretrain.corpus.work import WorkFolder, folder_beside, remove_work, wo
 from elmo.pretrain.corpus.writing import sha256_of
 from elmo.text.tokenizer import Rule, Tokenizer
 from elmo.text.vocabulary import UNKNOWN_ID, Vocabulary
+from elmo.text.wrapped import Lines
 from elmo.text.writing import errors_naming, write_file
 
 logger = logging.getLogger(__name__)
@@ -60,6 +61,7 @@ def build_corpus(
     *,
     tokenizer: Tokenizer | Rule | None = None,
     tokenized: bool = False,
+    lines: Lines = "auto",
     documents: Documents = "files",
     vocabulary_size: int | None = None,
     min_count: int | None = None,
@@ -82,8 +84,9 @@ def build_corpus(
             `<out_dir>.building`.
         tokenizer: How raw text becomes tokens, recorded in the store: a `Tokenizer` or one of its rules. By default
             treebank for raw text and whitespace for tokenized text.
-        tokenized: Each line is a sentence whose tokens stand between white space; otherwise each line is raw text, of
-            one or more sentences.
+        tokenized: Each line is a sentence whose tokens stand between white space; otherwise the text is raw.
+        lines: What a line of raw text is: "whole", one or more sentences; "wrapped", cut at some width, so that lines
+            are joined into paragraphs (which end at blank lines); "auto" finds out for each file, and says so.
         documents: What a document is: a whole file, a line, or the lines between blank lines.
         vocabulary_size, min_count, coverage: Limits of the vocabulary, see `VocabularyLimits`; all that are given hold.
             By default words seen three times, and at most 800,000 entries.
@@ -102,9 +105,13 @@ def build_corpus(
     for name, value in {"workers": workers, "memory_limit": memory_limit, "block_bytes": block_bytes}.items():
         if value is not None and value < 1:
             raise ConfigError(f"{name} is {value}, but it must be at least 1")
+    rule = _tokenizer(tokenizer, tokenized=tokenized)
+    if lines == "auto" and (tokenized or rule.language is None or documents == "lines"):
+        lines = "whole"  # the caller has said what a line is
     options = BuildOptions(
-        tokenizer=_tokenizer(tokenizer, tokenized=tokenized),
+        tokenizer=rule,
         tokenized=tokenized,
+        lines=lines,
         documents=documents,
         vocabulary=_limits(vocabulary, VocabularyLimits(size=vocabulary_size, min_count=min_count, coverage=coverage)),
         heldout_fraction=float(heldout) if isinstance(heldout, int | float) else 0.0,
@@ -129,6 +136,8 @@ def build_corpus(
             tell = progress or bar
             text = read_sources(sources, work, options, workers=processes, block_bytes=block_bytes, progress=tell)
             _require_sentences(sources, text)
+            if options.lines == "auto":
+                _tell_of_wrapped(sources, text)
             structure = structure_of(text, options)
             _require_training(structure)
             manifest = _write_store(work, text, structure, options, given, memory_limit=memory_limit, progress=tell)
@@ -221,6 +230,7 @@ def _describe_sources(text: ReadText) -> list[dict[str, Any]]:
             "name": source.name,
             "size": source.size,
             "heldout": source.heldout,
+            "lines": "wrapped" if source in text.wrapped else "whole",
             "tokens": words[source],
             "text_sha256": sha256,
         }
@@ -238,6 +248,18 @@ def _require_sentences(sources: Sequence[Source], text: ReadText) -> None:
             logger.warning("%s: no sentence in this file; it is left out", source.name)
     if not with_text:
         raise InputError(f"no sentence in any of {len(sources)} files; the first is {sources[0].name}")
+
+
+def _tell_of_wrapped(sources: Sequence[Source], text: ReadText) -> None:
+    found = [source.name for source in sources if source in text.wrapped]
+    if found:
+        files = f"{found[0]}: lines are" if len(sources) == 1 else f"{len(found)} of {len(sources)} files have lines"
+        logger.warning(
+            "%s cut at a width (hard-wrapped)%s; they are joined into paragraphs. Where each line is to stand for "
+            "itself: --lines whole",
+            files,
+            "" if len(sources) == 1 else f", the first is {found[0]}",
+        )
 
 
 def _require_training(structure: Structure) -> None:

@@ -6,6 +6,7 @@ from typing import Any, get_args
 from elmo.errors import ConfigError
 from elmo.pretrain.corpus.block import Documents
 from elmo.text.tokenizer import Tokenizer
+from elmo.text.wrapped import Lines
 
 # The vocabulary of the original model: words seen three times or more. [Chelba et al. 2013, section 2; bilm-tf]
 DEFAULT_MIN_COUNT = 3
@@ -44,6 +45,7 @@ class BuildOptions:
 
     tokenizer: Tokenizer
     tokenized: bool
+    lines: Lines
     documents: Documents
     vocabulary: VocabularyLimits
     heldout_fraction: float
@@ -54,6 +56,11 @@ class BuildOptions:
         if self.documents not in get_args(Documents):
             allowed = ", ".join(map(repr, get_args(Documents)))
             raise ConfigError(f"documents is {self.documents!r}, but it must be one of {allowed}")
+        if self.lines not in get_args(Lines):
+            allowed = ", ".join(map(repr, get_args(Lines)))
+            raise ConfigError(f"lines is {self.lines!r}, but it must be one of {allowed}")
+        if self.lines == "wrapped" and (self.tokenized or self.tokenizer.language is None):
+            raise ConfigError("lines is 'wrapped', but each line is a sentence of this text; leave one of the two out")
         if not 0 <= self.heldout_fraction <= LARGEST_FRACTION:
             raise ConfigError(
                 f"heldout is {self.heldout_fraction}, but it must be a fraction from 0 to {LARGEST_FRACTION}, or files"
@@ -67,6 +74,7 @@ class BuildOptions:
         """What `corpus.json` holds."""
         return {
             "tokenized": self.tokenized,
+            "lines": self.lines,
             "documents": self.documents,
             "vocabulary_size": self.vocabulary.size,
             "min_count": self.vocabulary.min_count,

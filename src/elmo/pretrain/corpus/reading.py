@@ -15,6 +15,7 @@ from elmo.pretrain.corpus.sources import Segment, Source, read_blocks
 from elmo.pretrain.corpus.task import handle
 from elmo.pretrain.corpus.work import WorkFolder
 from elmo.pretrain.corpus.workers import Answer, ChildProcesses, OwnProcess, Workers
+from elmo.text.wrapped import Lines
 
 BLOCKS_AHEAD = 2  # for each worker: one in work, one waiting
 
@@ -33,7 +34,8 @@ class ReadText:
 
     blocks: list[StoredBlock]
     segments: list[ReadSegment]  # of all blocks, in order
-    sha256: dict[Source, str]  # of the text of each source, as UTF-8 with a line feed after each line
+    sha256: dict[Source, str]  # of the text of each source, as UTF-8 with a line feed after each line or paragraph
+    wrapped: set[Source]  # whose lines were joined into paragraphs
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,8 @@ def read_sources(
     pool: Workers = ChildProcesses(workers) if workers > 1 else OwnProcess(handle)
     try:
         reader = _Reader(sources, work, options, pool, ahead=BLOCKS_AHEAD * workers, progress=progress)
-        reader.read(sources, block_bytes=block_bytes)
-        return ReadText(reader.blocks, reader.segments, reader.sha256())
+        reader.read(sources, block_bytes=block_bytes, lines=options.lines)
+        return ReadText(reader.blocks, reader.segments, reader.sha256(), reader.wrapped)
     finally:
         pool.close()
 
@@ -80,6 +82,7 @@ class _Reader:
     ) -> None:
         self.blocks: list[StoredBlock] = []
         self.segments: list[ReadSegment] = []
+        self.wrapped: set[Source] = set()
         self._hashes = {source: hashlib.sha256() for source in sources}
         self._work, self._pool, self._ahead = work, pool, ahead
         self._task = {
@@ -98,9 +101,9 @@ class _Reader:
     def sha256(self) -> dict[Source, str]:
         return {source: digest.hexdigest() for source, digest in self._hashes.items()}
 
-    def read(self, sources: Sequence[Source], *, block_bytes: int) -> None:
+    def read(self, sources: Sequence[Source], *, block_bytes: int, lines: Lines) -> None:
         try:
-            for block in read_blocks(sources, block_bytes=block_bytes):
+            for block in read_blocks(sources, block_bytes=block_bytes, lines=lines):
                 self._begin(block)
                 if len(self._begun) >= self._ahead:
                     self._finish_first()
@@ -117,6 +120,7 @@ class _Reader:
         """Give a block to a worker, unless it is finished already."""
         texts = [segment.text.encode("utf-8") for segment in block]
         sources = [segment.source for segment in block]
+        self.wrapped.update(segment.source for segment in block if segment.wrapped)
         for source, text in zip(sources, texts, strict=True):
             self._hashes[source].update(text + b"\n")
             self._count(source, len(text))

@@ -4,10 +4,12 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from elmo.errors import ConfigError, InputError
 from elmo.text.files import STANDARD_INPUT, expand_paths, read_lines
+from elmo.text.wrapped import Lines, join_wrapped, sample_of, study_breaks
 
 # No paragraph is longer, but a file of another kind may be one line; a worker holds a line's tokens in memory.
 LONGEST_LINE = 16 << 20
@@ -40,6 +42,7 @@ class Segment:
     source: Source
     first_line: int  # counted from 1
     text: str
+    wrapped: bool  # lines of the source are joined into paragraphs
 
 
 def find_sources(
@@ -64,26 +67,42 @@ def find_sources(
     return list(sources.values())
 
 
-def read_blocks(sources: Iterable[Source], *, block_bytes: int) -> Iterator[list[Segment]]:
+def read_blocks(sources: Iterable[Source], *, block_bytes: int, lines: Lines = "whole") -> Iterator[list[Segment]]:
     """The text of all sources in blocks of about `block_bytes`; small files share a block.
 
+    `lines` says what becomes of lines before they are put into blocks, so that blocks make no difference to it.
     InputError names the line that cannot be read.
     """
     block: list[Segment] = []
     size = 0
     for source in sources:
-        lines: list[str] = []
-        number = 0
-        for number, line in read_lines(source.name, longest=LONGEST_LINE):
-            lines.append(line)
+        taken: list[str] = []
+        first = 1
+        numbered, wrapped = _read(source, lines)
+        for number, line in numbered:
+            taken.append(line)
             size += len(line) + 1
             if size >= block_bytes:
-                yield [*block, Segment(source, number - len(lines) + 1, "\n".join(lines))]
-                block, lines, size = [], [], 0
-        if lines:
-            block.append(Segment(source, number - len(lines) + 1, "\n".join(lines)))
+                yield [*block, Segment(source, first, "\n".join(taken), wrapped)]
+                block, taken, size = [], [], 0
+                first = number + 1
+        if taken:
+            block.append(Segment(source, first, "\n".join(taken), wrapped))
     if block:
         yield block
+
+
+def _read(source: Source, lines: Lines) -> tuple[Iterator[tuple[int, str]], bool]:
+    """The numbered lines of a source, or its paragraphs with the number of their last line; and which of the two."""
+    numbered = read_lines(source.name, longest=LONGEST_LINE)
+    if lines == "whole":
+        return numbered, False
+    sample = sample_of(numbered)
+    breaks = study_breaks(line for _, line in sample)
+    numbered = chain(sample, numbered)
+    if lines == "auto" and not breaks.wrapped:
+        return numbered, False
+    return join_wrapped(numbered, width=breaks.width), True
 
 
 def _expand(paths: Iterable[PathLike], own_folders: tuple[str, ...]) -> Iterator[tuple[str, bool]]:

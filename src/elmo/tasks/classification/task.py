@@ -16,6 +16,7 @@ from elmo.tasks.rawtext import raw_example
 from elmo.tasks.task import Belief, Scores, Task
 from elmo.text.files import read_lines
 from elmo.text.tokenizer import Tokenizer
+from elmo.text.tokens import join_sentences
 
 NEW_LINE = "\n"  # a text of a .csv or .jsonl file may have some
 
@@ -25,8 +26,9 @@ class ClassificationConfig:
     """A classification task. `subphrases`: whether the phrases inside of trees are learned too.
 
     `sentence_repeats`: how often an epoch has each whole sentence then; phrases outnumber them twenty to one, and have
-    other labels (half of them neutral). `tokenizer`: how the text of `label<TAB>text` becomes tokens; None: they stand
-    between white space. `text_field`, `label_field`: the names of those in .csv and .jsonl files.
+    other labels (half of them neutral). `tokenizer`: how the text of `label<TAB>text`, of one or more sentences,
+    becomes tokens; None: they stand between white space. `text_field`, `label_field`: the names of those in .csv and
+    .jsonl files.
     """
 
     kind: Literal["classification"] = "classification"
@@ -70,7 +72,8 @@ class Classification(Task):
         if tokenizer is None:
             return list(self._read(path, answers=False))
         own = self._tokenizer()  # whatever the biLM's is: the one of the training text
-        return [raw_example(own.tokenize(line), number, line, path=path) for number, line in read_lines(path)]
+        lines = ((number, line, join_sentences(own.sentences(line))) for number, line in read_lines(path))
+        return [raw_example(tokens, number, line, path=path) for number, line, tokens in lines]
 
     def training_examples(self, examples: Sequence[Example]) -> list[Example]:
         """Sentences, and the phrases of trees if so configured; the same phrase with the same label once."""
@@ -127,7 +130,7 @@ class Classification(Task):
                 "probability": probability,
                 "probabilities": probabilities,
                 "tokens": [
-                    {"text": word, "start": start, "end": start + len(word)}
+                    {"text": raw.text[start : start + len(word)], "start": start, "end": start + len(word)}
                     for word, start in zip(example.texts[0], raw.starts, strict=True)
                 ],
             }
@@ -137,7 +140,9 @@ class Classification(Task):
         return confusion_details((e.answer, answer) for e, answer in zip(examples, answers, strict=True))
 
     def _tokenizer(self) -> Tokenizer:
-        return Tokenizer(rule=self.config.tokenizer or "whitespace", language=None)
+        rule = self.config.tokenizer or "whitespace"
+        # Only the treebank rule cuts off a period by where the sentence ends.
+        return Tokenizer(rule=rule, language="en" if rule == "treebank" else None)
 
     def _read(self, path: str, *, answers: bool) -> Iterator[Example]:
         trees: bool | None = None
@@ -165,7 +170,7 @@ class Classification(Task):
 
 
 def _labelled(tokenizer: Tokenizer, record: Record, *, path: str, answers: bool) -> Example:
-    tokens = tokenizer.tokenize(record.text)
+    tokens = join_sentences(tokenizer.sentences(record.text))
     label = None if record.label is None else record.label.strip()
     if not tokens.words or (answers and not label):
         raise InputError(

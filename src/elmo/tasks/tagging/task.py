@@ -83,7 +83,7 @@ class Tagging(Task):
         return examples
 
     def read_questions(self, path: str, tokenizer: Tokenizer | None) -> list[Example]:
-        """Tokens of a column file, or lines of raw text."""
+        """Tokens of a column file, or lines of raw text, whose sentences are examples of their own."""
         if tokenizer is not None:
             return list(read_raw_sentences(path, tokenizer))
         token, _ = self._columns(path)
@@ -121,10 +121,14 @@ class Tagging(Task):
         return {"accuracy": 100 * sum(a == b for a, b in pairs) / max(1, len(pairs))}
 
     def write(self, examples: Sequence[Example], answers: Sequence[Any]) -> Iterator[str]:
-        """`token<TAB>tag` lines with a blank line after each sentence, and for each one without tokens."""
-        for example, tags in zip(examples, answers, strict=True):
-            for word, tag in zip(example.texts[0], tags or (), strict=True):
-                yield f"{word}\t{tag}"
+        """`token<TAB>tag` lines with a blank line after each sentence, and for each one without tokens.
+
+        The sentences of one line of raw text stay together, so that there are as many blank lines as lines.
+        """
+        for _, same_place in groupby(zip(examples, answers, strict=True), key=lambda pair: pair[0].place):
+            for example, tags in same_place:
+                for word, tag in zip(example.texts[0], tags or (), strict=True):
+                    yield f"{word}\t{tag}"
             yield ""
 
     def report(
@@ -155,12 +159,13 @@ class Tagging(Task):
         learned = [labels[n] for n in belief.answer]
         ends = [start + len(word) for start, word in zip(raw.starts, words, strict=True)]
         tokens = []
-        for n, (word, tag) in enumerate(zip(words, tags, strict=True)):
+        for n, tag in enumerate(tags):
             # The tagger knows more tags than it gives: B-X stands for those that begin an X, I-X for the other two.
             same = [k for k, label in enumerate(labels) if self._given(label) == self._given(learned[n])]
             share = sum(belief.probabilities[n][k] for k in same)
             place = {"start": raw.starts[n], "end": ends[n]}
-            tokens.append({"text": word, **place, "tag": tag, "probability": _rounded(share)})
+            written = raw.text[raw.starts[n] : ends[n]]  # a token may have another apostrophe than its text
+            tokens.append({"text": written, **place, "tag": tag, "probability": _rounded(share)})
         found: dict[str, Any] = {"start": raw.starts[0], "end": ends[-1], "tokens": tokens}
         if self.config.chunks:
             found["spans"] = []
