@@ -61,10 +61,7 @@ def run(block: Block, namespace: dict[str, object]) -> str:
         with contextlib.redirect_stdout(io.StringIO()) as output:
             exec(compile(block.code, "<block>", "exec"), namespace)
         return output.getvalue()
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", block.code], env=environment, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(["bash", "-euo", "pipefail", "-c", block.code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{block.code}\n{done.stderr}"
     return done.stdout
 
@@ -81,6 +78,7 @@ def test_every_block_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pyt
     (tmp_path / "tests").symlink_to(ROOT / "tests")
     write_model(LoadedModel(bilm=make_bilm(), tokenizer=Tokenizer(rule="treebank")), tmp_path / "my-model")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     namespace: dict[str, object] = {}
     for block in blocks(page):
         output = run(block, namespace)

@@ -27,14 +27,15 @@ from elmo.embed.rows import Line, Row
 from elmo.errors import ResumeError
 from elmo.text.locking import locked
 from elmo.text.writing import errors_naming, write_file
-from elmo.weights.plainfiles import exists, read_json, shortened
+from elmo.weights.differences import first_difference
+from elmo.weights.plainfiles import exists, read_json
 from elmo.weights.workfiles import Arrays, dump_arrays, read_about, read_arrays
 
 JOB_FILE = "job.json"
 LOCK_FILE = "lock"
 OUTPUT_FILE = "output"
 FINISHED = "finished"  # a key of the job
-_NAMES = re.compile(r"lock|output|job\.json|\d{8}\.part|\.(job\.json|\d{8}\.part)\.[0-9a-f]+")  # and temporary ones
+_NAMES = re.compile(r"lock|output|job\.json|\d{8}\.part|\.(job\.json|output|\d{8}\.part)\.tmp-[0-9a-f]+")
 
 
 def digest_lines(lines: Sequence[Line]) -> str:
@@ -83,13 +84,12 @@ class Journal:
         written = self.job()
         if written is None:
             return False
-        for key, value in job.items():
-            if written.get(key) != value:
-                raise ResumeError(
-                    f"{self.folder}: the interrupted run had {key} = {shortened(written.get(key))}, this one has "
-                    f"{shortened(value)}; "
-                    "ask for the same, or start again with --overwrite"
-                )
+        difference = first_difference(written, job)
+        if difference is not None:
+            raise ResumeError(
+                f"{self.folder}: is of an interrupted run, but {difference}; ask for the same, or start again with "
+                "--overwrite"
+            )
         _unlink(self.folder.glob(".*"))
         return True
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from elmo.errors import ResumeError
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.corpus.plan import first_difference
 from elmo.pretrain.guard import Guard
 from elmo.pretrain.head import SampledConfig
 from elmo.pretrain.perplexity import Perplexity
+from elmo.weights.differences import first_difference
 
 # What may be changed when a run goes on; all else would make it another run.
 CHANGEABLE = (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from elmo.pretrain.corpus.plan import first_difference
+from elmo.weights.differences import first_difference
 
 PLAN = {"seed": 1, "options": {"min_count": 3, "coverage": None}, "inputs": ["a", "b"]}
 

@@ -34,7 +34,7 @@ from elmo.pretrain.corpus.block import Documents
 from elmo.pretrain.corpus.layout import MANIFEST, SPLITS, VOCABULARY
 from elmo.pretrain.corpus.merge import MergedTypes, divide
 from elmo.pretrain.corpus.options import DEFAULT_MIN_COUNT, DEFAULT_VOCABULARY_SIZE, BuildOptions, VocabularyLimits
-from elmo.pretrain.corpus.plan import first_difference, make_plan
+from elmo.pretrain.corpus.plan import make_plan
 from elmo.pretrain.corpus.progress import ProgressBar, ProgressCallback, StageClock
 from elmo.pretrain.corpus.reading import ReadText, read_sources
 from elmo.pretrain.corpus.sources import PathLike, Source, find_sources, no_sentence
@@ -48,6 +48,7 @@ from elmo.text.tokenizer import Rule, Tokenizer
 from elmo.text.vocabulary import UNKNOWN_ID, Vocabulary
 from elmo.text.wrapped import Lines
 from elmo.text.writing import errors_naming, write_file
+from elmo.weights.differences import first_difference
 
 logger = logging.getLogger(__name__)
 

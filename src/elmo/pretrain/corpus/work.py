@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from elmo.errors import ConfigError, ResumeError
-from elmo.pretrain.corpus.plan import first_difference
 from elmo.pretrain.corpus.store import MOST_MANIFEST_BYTES
 from elmo.text.locking import locked
 from elmo.text.writing import errors_naming, write_file
+from elmo.weights.differences import first_difference
 from elmo.weights.plainfiles import exists, read_json
 
 logger = logging.getLogger(__name__)

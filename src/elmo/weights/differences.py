@@ -1,0 +1,24 @@
+"""What two descriptions of a job differ in, in words: is the work that was begun the work that is asked for now?"""
+
+from collections.abc import Mapping
+from itertools import zip_longest
+from typing import Any
+
+from elmo.weights.plainfiles import shortened
+
+
+def first_difference(recorded: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:
+    """The first thing that is wanted and not as recorded, in words; None where all of it is."""
+    for name, now in wanted.items():
+        before = recorded.get(name)
+        if isinstance(now, dict) and isinstance(before, dict):
+            difference = first_difference(before, now)
+            if difference is not None:
+                return f"{name}.{difference}"
+        elif isinstance(now, list) and isinstance(before, list):
+            for one, other in zip_longest(before, now):
+                if one != other:
+                    return f"{name} had {shortened(one)} where there is {shortened(other)} now"
+        elif before != now:
+            return f"{name} was {shortened(before)} and is {shortened(now)} now"
+    return None
