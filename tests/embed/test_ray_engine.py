@@ -184,12 +184,15 @@ def test_a_job_that_is_not_the_same_is_not_resumed(
         embed_with_ray(corpus, output, **settings)
     with pytest.raises(ResumeError, match="continue with --resume"):
         embed_with_ray(corpus, output, **settings)
-    with pytest.raises(ResumeError, match="options is not what the interrupted run had"):
+    with pytest.raises(ResumeError, match=r"options\.layers was 'mean' and is 'top' now"):
         embed_with_ray(corpus, output, resume=True, **settings | {"options": BulkOptions(layers="top")})
-    with pytest.raises(ResumeError, match="options is not what the interrupted run had"):
+    with pytest.raises(ResumeError, match=r"options\.split_sentences was True and is False now"):
         embed_with_ray(corpus, output, resume=True, **settings | {"options": BulkOptions(split_sentences=False)})
     (tmp_path / "corpus" / "a.txt").write_text("changed\n", encoding="utf-8")
-    with pytest.raises(ResumeError, match="files is not what the interrupted run had"):
+    with pytest.raises(ResumeError, match=r"files\..*a\.txt.* was .* and is .* now"):
+        embed_with_ray(corpus, output, resume=True, **settings)
+    (tmp_path / "corpus" / "a.txt").unlink()
+    with pytest.raises(ResumeError, match=r"files\..*a\.txt.* was .* and is None now"):
         embed_with_ray(corpus, output, resume=True, **settings)
 
 

@@ -26,6 +26,7 @@ from elmo.errors import ConfigError, ElmoError, InputError, MissingExtraError, R
 from elmo.text.files import expand_paths, read_lines, refuse_output_in_source
 from elmo.text.locking import locked
 from elmo.text.writing import errors_naming, write_file
+from elmo.weights.differences import first_difference
 from elmo.weights.plainfiles import read_json
 
 JOB_FILE, LOCK_FILE = "_job.json", "_lock"  # readers of Parquet directories skip names with an underscore
@@ -250,9 +251,9 @@ def _claim(folder: Path, job: Mapping[str, Any], *, resume: bool) -> None:
         if not resume:
             raise ResumeError(f"{folder}: exists already; continue with --resume or choose another name")
         written = read_json(path, refusal=ResumeError)
-        for key, value in job.items():
-            if written.get(key) != json.loads(json.dumps(value)):
-                raise ResumeError(f"{folder}: {key} is not what the interrupted run had; ask for the same")
+        difference = first_difference(written, json.loads(json.dumps(job)))
+        if difference is not None:
+            raise ResumeError(f"{folder}: is of an interrupted run, but {difference}; ask for the same")
     with errors_naming(folder):
         folder.mkdir(parents=True, exist_ok=True)
 

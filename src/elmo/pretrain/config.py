@@ -56,7 +56,7 @@ class TrainConfig:
     # Keeping watch.
     log_every: int = 10
     evaluate_every: int | None = None
-    evaluate_symbols: int | None = 50_000  # of the held-out split; None: all of it
+    evaluate_symbols: int | None = None  # of the held-out split, each time; at the end it is all of it
     patience: int | None = None  # evaluations without a better perplexity before the run ends
     checkpoint_every: int | None = None
     checkpoint_minutes: float | None = 10.0

@@ -17,6 +17,7 @@ DeviceType = Literal["cpu", "cuda"]
 SIZES: dict[DeviceType, Size] = {"cpu": "mini", "cuda": "small"}
 SAMPLES: dict[DeviceType, int] = {"cpu": 2048, "cuda": 8192}
 FEWEST_ROWS: dict[DeviceType, int] = {"cpu": 8, "cuda": 4}
+EVALUATE_SYMBOLS: dict[DeviceType, int] = {"cpu": 10_000, "cuda": 50_000}  # a large vocabulary makes them dear
 MOST_ROWS: dict[DeviceType, int] = {"cpu": 64, "cuda": 512}
 STEPS_OF_AN_EPOCH = 1000  # aimed at where the number of rows is ours to choose
 # A text of 50 thousand words is learnt by heart after five passes, one of 300 thousand after nine.
@@ -37,6 +38,7 @@ def complete_config(config: TrainConfig, *, symbols: int, device: DeviceType, wo
         model=config.model,
         loss=loss,
         batch_size=config.batch_size or choose_rows(symbols, window=config.window, device=device, world=world),
+        evaluate_symbols=config.evaluate_symbols or EVALUATE_SYMBOLS[device],
         epochs=config.epochs if config.epochs is not None else choose_epochs(symbols, device=device),
     )
 

@@ -44,6 +44,7 @@ logger = logging.getLogger(__name__)
 
 MODEL = "model"
 TRIAL = {"cpu": 2, "cuda": 5}  # steps; on a GPU the first three are not yet one graph
+TRIAL_SYMBOLS = 2000
 Status = Literal["finished", "no longer improving", "interrupted", "time limit"]
 
 
@@ -193,8 +194,20 @@ class _Loop:
             began = time.monotonic()
             self.trainer.step(step).losses.tolist()  # waits for the device
         seconds = (time.monotonic() - began) * plan.steps  # by the last one
+        seconds += self._seconds_of_evaluations()
         self.trainer.load(list_checkpoints(self.run)[-1] if self.world.is_first else None)
         return seconds
+
+    def _seconds_of_evaluations(self) -> float:
+        """Those of the whole run and the last one over all of the held-out text, by a trial with some of it."""
+        heldout = len(self.trainer.store.heldout_tokens)
+        if not heldout or not self.world.is_first:
+            return 0.0
+        began = time.monotonic()
+        self.trainer.evaluate(symbols=TRIAL_SYMBOLS, start=self.trainer.state)
+        each = min(self.config.evaluate_symbols or heldout, heldout)
+        symbols = each * -(-self.plan.steps // self.plan.evaluate_every) + heldout
+        return (time.monotonic() - began) * symbols / min(TRIAL_SYMBOLS, heldout)
 
     def go(self) -> Result:
         """Train to the end or to a stop."""

@@ -8,11 +8,14 @@ from elmo.weights.plainfiles import shortened
 
 
 def first_difference(recorded: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:
-    """The first thing that is wanted and not as recorded, in words; None where all of it is."""
+    """The first thing that is wanted and not as recorded, in words; None where all of it is.
+
+    What is recorded may say more than what is wanted; a table or a list in it may not.
+    """
     for name, now in wanted.items():
         before = recorded.get(name)
-        if isinstance(now, dict) and isinstance(before, dict):
-            difference = first_difference(before, now)
+        if isinstance(now, Mapping) and isinstance(before, Mapping):
+            difference = first_difference(before, {**dict.fromkeys(before), **now})
             if difference is not None:
                 return f"{name}.{difference}"
         elif isinstance(now, list) and isinstance(before, list):
