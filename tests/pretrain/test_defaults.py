@@ -40,7 +40,7 @@ def test_on_a_cpu_a_large_text_is_read_for_an_hour_and_at_least_once():
 def test_nothing_is_left_open():
     for device in ("cpu", "cuda"):
         made = complete_config(TrainConfig(), symbols=300_000, device=device)
-        assert None not in (made.size, made.batch_size, made.epochs, made.loss.samples)
+        assert None not in (made.size, made.batch_size, made.epochs, made.evaluate_symbols, made.loss.samples)
         assert complete_config(made, symbols=10**9, device=device) == made
 
 
