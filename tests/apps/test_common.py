@@ -23,6 +23,26 @@ def test_shared_options_stand_before_or_behind_the_command(command: Command, tmp
     assert "expected: " in command(*run, "-o", tmp_path / "run").err
 
 
+def test_fine_tuning_tells_its_plan_and_its_steps_and_that_it_was_finished(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("A cat sat on a mat .\n" * 300, encoding="utf-8")
+    (tmp_path / "domain.txt").write_text("A gene sat on a mat .\n" * 300, encoding="utf-8")
+    build = ["corpus", "build", tmp_path / "text.txt", "-o", tmp_path / "corpus", "--tokenized"]
+    assert command(*build).code == 0
+    short = ["--steps", "1", "--batch-size", "4", "--device", "cpu"]
+    assert command("pretrain", tmp_path / "corpus", "-o", tmp_path / "run", "--size", "tiny", *short).code == 0
+    tune = ["finetune", tmp_path / "domain.txt", "-o", tmp_path / "tuned", "--tokenized", *short]
+    tune += ["--model", tmp_path / "run" / "model"]
+    first = command(*tune)
+    assert first.code == 0, first.err
+    assert "elmo: expected: " in first.err
+    assert "elmo: step 1 of 1" in first.err
+    assert "1 of them new words of the text" in first.out
+    again = command(*tune, "--resume")
+    assert again.code == 0, again.err
+    assert "training: is finished already, at step 1" in again.err
+    assert again.out == first.out
+
+
 def test_offline_holds_for_its_call_alone(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ELMO_CACHE", str(tmp_path))
     monkeypatch.delenv(OFFLINE, raising=False)

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 import torch
 
-from elmo.errors import ConfigError
+from elmo.errors import ConfigError, ResumeError
 from elmo.pretrain.adaptive import AdaptiveConfig
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.corpus.store import CorpusStore
@@ -124,6 +124,23 @@ def test_a_vocabulary_that_lacks_much_of_the_text_is_warned_of(general, make_sto
     bare = dataclasses.replace(read_model(general), softmax=None, vocabulary=None)
     tune(bare, store, tmp_path / "run", config=TUNE.replace(steps=1), softmax_config=SOFTMAX.replace(steps=1))
     assert "57.1 % of the held-out words are outside the vocabulary of 6" in caplog.text
+    assert "use more text or a model with a softmax" in caplog.text
+
+
+def test_a_model_with_a_softmax_is_not_told_to_have_one(general, make_store, tmp_path, caplog):
+    sentences = [[f"p{n}" for n in range(start, start + 7)] for start in range(40)]
+    store = make_store(tmp_path / "store", sentences, sentences[:10], vocabulary=6)
+    tune(read_model(general), store, tmp_path / "run", config=TUNE.replace(steps=1))
+    assert "count as one class" in caplog.text
+    assert caplog.text.count("use more text") == 1
+    assert "a model with a softmax" not in caplog.text
+
+
+def test_a_folder_that_holds_a_run_is_refused_before_anything_is_measured(general, domain, tmp_path, monkeypatch):
+    tune(read_model(general), domain, tmp_path / "run", time_limit=0)
+    monkeypatch.delattr("elmo.pretrain.finetune.store_perplexity")
+    with pytest.raises(ResumeError, match="training: holds a run already"):
+        tune(read_model(general), domain, tmp_path / "run")
 
 
 def test_words_that_both_vocabularies_have_keep_their_vectors(general):

@@ -63,3 +63,20 @@ def test_a_resumed_run_tells_what_is_left(toy_store, tmp_path, caplog):
     with caplog.at_level(logging.INFO, logger="elmo.pretrain"):
         assert pretrain(toy_store, None, tmp_path, resume=True, device="cpu", tensorboard=False).done
     assert any(message.startswith("plan: 6 steps") for message in caplog.messages)
+
+
+def test_resuming_a_finished_run_says_that_it_is_finished(toy_store, tmp_path, caplog):
+    first = pretrain(toy_store, TrainConfig(**QUICK), tmp_path, device="cpu", tensorboard=False)
+    with caplog.at_level(logging.INFO, logger="elmo.pretrain"):
+        again = pretrain(toy_store, None, tmp_path, resume=True, device="cpu", tensorboard=False)
+    assert (again.status, again.step, again.perplexity) == (first.status, first.step, first.perplexity)
+    assert [message for message in caplog.messages if "step" in message] == [
+        f"{tmp_path}: is finished already, at step 6; its model is measured and written again"
+    ]
+
+
+def test_no_time_is_left_at_the_last_step(toy_store, tmp_path, caplog):
+    with caplog.at_level(logging.INFO, logger="elmo.pretrain"):
+        pretrain(toy_store, TrainConfig(**QUICK), tmp_path, device="cpu", tensorboard=False)
+    told = [message for message in caplog.messages if message.startswith("step ")]
+    assert [message.endswith(" left") for message in told] == [True, False]

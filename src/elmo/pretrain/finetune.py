@@ -25,7 +25,7 @@ from elmo.pretrain.distributed import is_first_process
 from elmo.pretrain.extension import extend_softmax, extended_vocabulary
 from elmo.pretrain.head import SoftmaxHead
 from elmo.pretrain.languagemodel import LanguageModel, softmax_head
-from elmo.pretrain.loop import Result, Status, pretrain
+from elmo.pretrain.loop import Result, Status, find_saved, pretrain
 from elmo.pretrain.perplexity import Perplexity, store_perplexity
 from elmo.pretrain.randomness import generator_for
 from elmo.text.vocabulary import Vocabulary
@@ -149,6 +149,9 @@ def finetune(
     softmax_config = (softmax_config or TrainConfig.recipe("softmax")).replace(model=model.config)
     if isinstance(config.loss, AdaptiveConfig) or isinstance(softmax_config.loss, AdaptiveConfig):
         raise ConfigError("loss.kind is 'adaptive', but fine-tuning wants a softmax that stays: 'sampled' or 'full'")
+    if not resume:
+        for name in (SOFTMAX_RUN, TRAINING_RUN):
+            find_saved(out / name, resume=False)  # refused now, not after the first perplexity
     has_softmax = model.softmax is not None and model.vocabulary is not None
     if has_softmax:
         opened = opened.with_vocabulary(extended_vocabulary(model, opened))
@@ -170,7 +173,8 @@ def finetune(
     started, measured = prepared
     before = measured or store_perplexity(started, opened, state="carry", device=device)
     if is_first_process():
-        _tell_start(before, vocabulary=len(opened.vocabulary), out=out)
+        _tell_start(before, vocabulary=len(opened.vocabulary), out=out, has_softmax=has_softmax)
+        logger.info("fine-tuning: all of the model is trained, until held-out text no longer gains")
     result = stages.train(started, config)
     made = FinetuneResult(
         status=result.status,
@@ -200,15 +204,16 @@ def finetune(
     return made
 
 
-def _tell_start(before: Perplexity, *, vocabulary: int, out: Path) -> None:
+def _tell_start(before: Perplexity, *, vocabulary: int, out: Path, has_softmax: bool) -> None:
     logger.info("held-out perplexity before: %.2f", before.average)
     if before.unknown_rate > MANY_OUTSIDE:
         logger.warning(
             "%s: %.1f %% of the held-out words are outside the vocabulary of %s and count as one class, which makes "
-            "perplexities small; compare them with each other alone, and use more text or a model with a softmax",
+            "perplexities small; compare them with each other alone, and use %s",
             out,
             100 * before.unknown_rate,
             f"{vocabulary:,}",
+            "more text" if has_softmax else "more text or a model with a softmax",
         )
 
 
@@ -241,6 +246,8 @@ class _Stages:
         finished, perplexity = self.out / SOFTMAX_RUN / "model", None
         if not (self.resume and is_native(finished)):
             head = new_softmax(given, vocabulary, seed=config.seed)
+            if is_first_process():
+                logger.info("softmax: over the %s words of the text; the biLM stays as it is", f"{len(vocabulary):,}")
             result = self._pretrain(LanguageModel(frozen_copy(given.bilm), head), config, SOFTMAX_RUN)
             if not result.done:
                 return result

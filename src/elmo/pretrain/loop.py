@@ -89,7 +89,7 @@ def pretrain(
         raise ConfigError(f"{run}: is a file, but a run is a directory; choose another name")
     opened = store if isinstance(store, CorpusStore) else CorpusStore.open(Path(store))
     with join_world(device) as (world, chosen):
-        saved = world.say(_find_saved(run, resume=resume) if world.is_first else None)
+        saved = world.say(find_saved(run, resume=resume) if world.is_first else None)
         if saved is not None and saved.corpus != corpus_identity(opened.manifest):
             raise ResumeError(f"{run}: was trained on another corpus than {opened.folder}; use that one, or a new run")
         if world.is_first:
@@ -116,7 +116,6 @@ def pretrain(
         if saved is not None:
             trainer.load(saved if world.is_first else None)
             progress = saved.progress
-            logger.info("%s: going on from step %d of %d", run, progress.step, plan.steps)
         reports = Reports(
             run, plan, progress, loss=config.loss.kind, active=world.is_first, bar=progress_bar, tensorboard=tensorboard
         )
@@ -126,7 +125,8 @@ def pretrain(
             return loop.go()
 
 
-def _find_saved(run: Path, *, resume: bool) -> Checkpoint | None:
+def find_saved(run: Path, *, resume: bool) -> Checkpoint | None:
+    """The checkpoint to go on from, if there is one; a run that is there and not to be resumed is refused."""
     checkpoints = list_checkpoints(run)
     if resume:
         return checkpoints[-1] if checkpoints else None
@@ -148,6 +148,8 @@ class _Loop:
     def begin(self, asked: TrainConfig) -> None:
         """Save what there is, and tell what will be done; `asked` is the configuration as it was given."""
         trainer, device = self.trainer, self.trainer.device
+        if self.progress.step and self.world.is_first:
+            self._tell_resumed()
         memory, free = self._memory(), free_memory(device)
         if self.world.is_first and free is not None and memory.total > free:
             logger.warning(
@@ -158,7 +160,7 @@ class _Loop:
             )
         if self.progress.step == 0:
             self._save()  # a place to roll back to; and a full disk is found now, not in an hour
-        if self.progress.step < self.plan.steps and self.world.say(self.reports.is_heard):
+        if not self._is_over() and self.world.say(self.reports.is_heard):
             seconds = self._seconds_left()
             self.reports.planned(
                 describe_plan(
@@ -172,6 +174,13 @@ class _Loop:
                     device=_name_of(device, self.world),
                 )
             )
+
+    def _tell_resumed(self) -> None:
+        step, steps = self.progress.step, self.plan.steps
+        if self._is_over():
+            logger.info("%s: is finished already, at step %d; its model is measured and written again", self.run, step)
+        else:
+            logger.info("%s: going on from step %d of %d", self.run, step, steps)
 
     def _memory(self) -> MemoryEstimate:
         store = self.trainer.store
@@ -212,7 +221,7 @@ class _Loop:
     def go(self) -> Result:
         """Train to the end or to a stop."""
         self.mark = time.monotonic()
-        while self.progress.step < self.plan.steps and not self._is_tired():
+        while not self._is_over():
             self._step()
             step = self.progress.step
             last = step == self.plan.steps
@@ -290,8 +299,9 @@ class _Loop:
         self.reports.evaluated(evaluation)
         return self.progress.best is evaluation
 
-    def _is_tired(self) -> bool:
-        return self.config.patience is not None and self.progress.since_best >= self.config.patience
+    def _is_over(self) -> bool:
+        tired = self.config.patience is not None and self.progress.since_best >= self.config.patience
+        return tired or self.progress.step >= self.plan.steps
 
     def _save(self) -> None:
         began = time.monotonic()

@@ -93,9 +93,10 @@ class Reports:
         )
         if self._metrics is not None:
             progress = self._progress
-            left = (self._plan.steps - progress.step) * progress.seconds / max(1, progress.step)
+            left = self._plan.steps - progress.step
+            seconds = left * progress.seconds / max(1, progress.step)
             logger.info(
-                "step %s of %s (epoch %.1f): held-out perplexity %.2f%s, training loss %.3f, %s tokens/s, %s left",
+                "step %s of %s (epoch %.1f): held-out perplexity %.2f%s, training loss %.3f, %s tokens/s%s",
                 f"{evaluation.step:,}",
                 f"{self._plan.steps:,}",
                 progress.step / self._plan.steps_per_epoch,
@@ -103,7 +104,7 @@ class Reports:
                 " (the best)" if progress.best is evaluation else "",
                 self._mean_loss,
                 f"{self._speed:,.0f}",
-                duration(left),
+                f", {duration(seconds)} left" if left else "",
             )
 
     def rolled_back(self, progress: Progress, *, diverged_at: int) -> None:

@@ -7,6 +7,7 @@ import typer
 
 from elmo.apps.cli import options
 from elmo.apps.cli.again import command_again, end_unfinished, say
+from elmo.apps.cli.common import tell_progress
 from elmo.apps.cli.corpus import is_store
 
 
@@ -53,6 +54,7 @@ def finetune(
     from elmo.pretrain.finetune import finetune as tune
     from elmo.pretrain.finetune import train_softmax
 
+    tell_progress("elmo.pretrain")
     start = options.read_language_model(model, softmax)
     if start.softmax is None:
         say(f"{start.source} has no softmax; one is trained on the text first (--softmax takes one from a file)")
@@ -103,7 +105,8 @@ def finetune(
         time_limit=None if time_limit is None else 60 * time_limit,
     )
     if result.vocabulary is not None:
-        say(f"vocabulary: {result.vocabulary:,}, {result.new_words:,} of them new words of the text")
+        added = f", {result.new_words:,} of them new words of the text" if result.new_words else ""
+        say(f"vocabulary: {result.vocabulary:,}{added}")
     if result.before is not None:
         say(f"held-out perplexity before: {options.perplexity_line(result.before)}")
     if not result.done:
