@@ -73,6 +73,12 @@ def test_a_killed_fine_tuning_resumes_to_what_an_undisturbed_one_leaves(tuning: 
     sweep(tuning, tmp_path, most=SOME)
 
 
+def test_a_run_has_its_model_when_all_else_is_written(training: Work, tmp_path: Path) -> None:
+    done = run(lambda: training(tmp_path / "run", False), within=tmp_path / "run")
+    written = [operation for operation in done.operations if operation.startswith("os.rename")]
+    assert "model" in written[-1], written[-3:]  # fine-tuning takes a run that has one for finished
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(3600)  # some hundred and fifty pairs of processes
 def test_every_point_of_a_training(training: Work, tmp_path: Path) -> None:

@@ -244,6 +244,8 @@ class _Stages:
                 "`elmo corpus build --vocabulary` takes a vocabulary"
             )
         finished, perplexity = self.out / SOFTMAX_RUN / "model", None
+        if is_first_process():
+            clean_up(finished.parent)  # if it was killed when its model was written
         if not (self.resume and is_native(finished)):
             head = new_softmax(given, vocabulary, seed=config.seed)
             if is_first_process():

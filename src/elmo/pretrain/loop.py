@@ -364,8 +364,9 @@ class _Loop:
                 measured = {"held-out": self.trainer.evaluate(), "held-out ": self.trainer.evaluate(state="settled")}
                 perplexity = measured["held-out"]
             card = self._card(measured, step=best.progress.step)
-            write_native(loaded, model, card=card, overwrite=True, extra=self.trainer.model_files())
             draw_curves(self.run)
+            # Last: who finds a model takes the run for finished.
+            write_native(loaded, model, card=card, overwrite=True, extra=self.trainer.model_files())
         return self._result(status, model=model, perplexity=self.world.say(perplexity))
 
     def _result(self, status: Status, *, model: Path | None = None, perplexity: Perplexity | None = None) -> Result:
