@@ -95,6 +95,33 @@ def test_a_run_goes_on_only_as_it_was_begun(model: LoadedModel, tmp_path: Path) 
         train(tmp_path / "run", model, small_recipe(SAMPLE, train__epochs=3), resume=True)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"epoch": 9},
+        {"epoch": 0},
+        {"best_epoch": None},
+        {"best_epoch": 2},
+        {"history": [{}]},
+        {"history": [{"loss": 1.0, "seconds": 1.0, "scores": {}}]},
+        {"history": [{"loss": 1.0, "seconds": 1.0, "scores": {"f1": "1"}}]},
+    ],
+)
+def test_a_damaged_checkpoint_is_refused_before_anything_is_learned(
+    change: dict[str, Any], model: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = small_recipe(SAMPLE, train__epochs=2, train__checkpoint_minutes=0.0)
+    with monkeypatch.context() as patched:
+        patched.setattr(module._Loop, "_finish", lambda _: None)
+        patched.setattr(module._Loop, "_is_tired", lambda loop: loop.progress.epoch == 1)
+        train(tmp_path / "run", model, recipe)
+    path = tmp_path / "run" / "checkpoint" / "progress.json"
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | change), encoding="utf-8")
+    monkeypatch.setattr(module._Trainer, "step", None)
+    with pytest.raises(ResumeError, match=r"checkpoint.*(damaged|does not fit)"):
+        train(tmp_path / "run", model, recipe, resume=True)
+
+
 def test_resuming_a_finished_run_gives_its_result_and_clears_what_is_left(model: LoadedModel, tmp_path: Path) -> None:
     recipe = small_recipe(SAMPLE, train__epochs=2, train__checkpoint_minutes=0.0)
     first = train(tmp_path / "run", model, recipe)

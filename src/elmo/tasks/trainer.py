@@ -131,7 +131,7 @@ def train_task(
         progress = saved or Progress(identity=identity)
         if saved is not None:
             with refusing(run / FOLDER, ResumeError):
-                trainer.load(read_checkpoint_tensors(run))
+                trainer.load(read_checkpoint_tensors(run), saved)
         with (
             StopRequest(time_limit=time_limit) as stop,
             Metrics(run, after_step=trainer.global_step(progress), tensorboard=False) as metrics,
@@ -244,13 +244,16 @@ class _Trainer:
                 found[f"adam.{key}.{name}"] = value.float()
         return found
 
-    def load(self, tensors: dict[str, Tensor]) -> None:
-        """Go back to what `tensors` gave."""
+    def load(self, tensors: dict[str, Tensor], progress: Progress) -> None:
+        """Go back to what `tensors` gave when the run had come as far as `progress` says."""
         parts: dict[str, dict[str, Tensor]] = {"now": {}, "best": {}, "adam": {}}
         for name, tensor in tensors.items():
             kind, _, rest = name.partition(".")
             parts.setdefault(kind, {})[rest] = tensor
         try:
+            if progress.best is not None:
+                self.model.load_state_dict(parts["best"])  # only to see that it fits, before more time is spent
+                progress.best["scores"][self.task.metric]
             self.model.load_state_dict(parts["now"])
             for key, tensor in parts["adam"].items():
                 kind, _, name = key.partition(".")
