@@ -221,7 +221,10 @@ def test_embedding_without_a_model_takes_the_packaged_one(
         (["info", "no-such-model"], "no-such-model"),
         (["convert", "{text}", "out"], "text.txt"),
         (["embed", "{text}"], "Missing option '--output'"),
-        (["nonsense"], "No such command 'nonsense'"),
+        (["nonsense"], "(elmo --help says more)"),
+        (["models", "one", "two"], "Usage: elmo models"),
+        (["embed", "{text}", "-o", "out.npz", "--batch-size", "-3"], "-3"),
+        (["convert", "{text}", "out", "--to", "nothing"], "'--to': 'nothing' is not one of"),
     ],
 )
 def test_a_mistake_gets_one_line_and_exit_code_2(

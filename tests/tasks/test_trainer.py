@@ -17,6 +17,7 @@ from tests.tiny import make_bilm
 from elmo.errors import ConfigError, ResumeError, WeightsError
 from elmo.pretrain.metrics import read_metrics
 from elmo.tasks import trainer as module
+from elmo.tasks.checkpoint import Progress
 from elmo.tasks.recipes import Recipe
 from elmo.tasks.trained import load_trained_task
 from elmo.tasks.trainer import TrainResult, train_task
@@ -120,6 +121,20 @@ def test_a_damaged_checkpoint_is_refused_before_anything_is_learned(
     monkeypatch.setattr(module._Trainer, "step", None)
     with pytest.raises(ResumeError, match=r"checkpoint.*(damaged|does not fit)"):
         train(tmp_path / "run", model, recipe, resume=True)
+
+
+def test_half_a_state_of_the_optimizer_is_refused(model: LoadedModel) -> None:
+    recipe = small_recipe(SAMPLE, train__epochs=2)
+    examples = recipe.make_task().read(str(SAMPLE.train))
+    options = {"bilm": model, "reference": None, "vectors": None, "device": torch.device("cpu"), "store": None}
+    made = module._Trainer("ner", recipe, examples, examples, **options)
+    made.step(np.arange(2), 0)
+    tensors = made.tensors()
+    made.load(tensors, Progress(identity=""))
+    lost = next(name for name in tensors if name.startswith("adam.exp_avg_sq."))
+    fresh = module._Trainer("ner", recipe, examples, examples, **options)
+    with pytest.raises(ResumeError, match=r"does not fit the model: .*the state of Adam"):
+        fresh.load({name: tensor for name, tensor in tensors.items() if name != lost}, Progress(identity=""))
 
 
 def test_resuming_a_finished_run_gives_its_result_and_clears_what_is_left(model: LoadedModel, tmp_path: Path) -> None:
