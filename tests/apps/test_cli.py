@@ -246,6 +246,13 @@ def test_a_mistake_gets_one_line_and_exit_code_2(
     assert sorted(tmp_path.iterdir()) == before
 
 
+def test_what_the_system_refuses_is_named_first(command: Command, text: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data.txt"
+    data.write_text("Paul B-PER\nsleeps O\n", encoding="utf-8")
+    done = command("task", "train", "ner", "--train", data, "--dev", data, "-o", text / "run", "--elmo", "none")
+    assert (done.code, done.err) == (1, f"elmo: {text / 'run'}: Not a directory\n")
+
+
 def test_text_that_is_not_utf8_is_named_with_its_line(command: Command, model: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_bytes(b"fine\nbad \xff here\n")
     done = command("embed", tmp_path / "bad.txt", "-o", tmp_path / "out.npz", "-m", model)

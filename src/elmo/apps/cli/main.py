@@ -1,5 +1,6 @@
 """The entry point: sub-commands, logging, and one line for every error."""
 
+import errno
 import os
 import sys
 import traceback
@@ -97,7 +98,7 @@ def _run(call: Call) -> int:
     except ElmoError as error:
         return _report(str(error), call, code=error.exit_code)
     except OSError as error:
-        return _report(str(error), call, code=1)
+        return _report(_fault(error), call, code=1)
     except Exception as error:
         return _report(f"internal error: {type(error).__name__}: {error} (--debug shows where)", call, code=1)
     return result if isinstance(result, int) else 0
@@ -109,6 +110,14 @@ def _words(error: Exception) -> str:
     found = getattr(error.__cause__, "errors", None)
     given = repr(found()[0].get("input")) if found else ""
     return message if given in message else f"{message} (it is {given})"
+
+
+def _fault(error: OSError) -> str:
+    """What the system refused, the file first, as in every other line."""
+    if error.filename is None or error.strerror is None:
+        return str(error)
+    cure = "; choose another place, or ask for the right" if error.errno in (errno.EACCES, errno.EPERM) else ""
+    return f"{error.filename}: {error.strerror}{cure}"
 
 
 def _usage(error: Exception) -> str:
