@@ -52,6 +52,15 @@ def commands_for(target: Target, text: Path, model: Path) -> list[Command]:
         return [lambda path: [*_training(path, text), "--config", str(path / "recipe.toml")]]
     if target.name in ("columns", "CoNLL-U"):
         return [lambda path: _training(path, path / target.changed)]
+    if target.name.startswith("labels"):
+        return [lambda path: _training(path, path / target.changed, name="classification")]
+    if target.name == "questions":
+        return [
+            lambda path: [
+                *("neighbors", "--questions", str(path / target.changed)),
+                *("--text", str(text), "--model", str(model)),
+            ]
+        ]
     if "task.json" in names:
         return [
             lambda path: ["task", "evaluate", str(path), str(text), "--model", str(model)],
@@ -136,9 +145,9 @@ def main(argv: list[str] | None = None) -> int:
     return 1 if failures else 0
 
 
-def _training(path: Path, data: Path) -> list[str]:
+def _training(path: Path, data: Path, *, name: str = "ner") -> list[str]:
     return [
-        *["task", "train", "ner", "--elmo", "none", "--epochs", "1", "--train"],
+        *["task", "train", name, "--elmo", "none", "--epochs", "1", "--train"],
         str(data),
         "--dev",
         str(data),

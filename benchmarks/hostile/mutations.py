@@ -12,7 +12,20 @@ from typing import Any
 Mutation = Callable[[random.Random, bytes], bytes]
 ODD_VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -1, 2, 3, 7, 255, 65536, 2**31, 2**53, 2**63, 10**18, 0.5, -0.0, 1e300),
-    *("", "relu", "x" * 300, "\u0000", "../../etc/passwd", [], {}, [[]], [[1, 2]], [[1, 2, 3]], {"kind": "words"}),
+    *(
+        "",
+        "relu",
+        "x" * 300,
+        "\u0000",
+        "\ud800",
+        "../../etc/passwd",
+        [],
+        {},
+        [[]],
+        [[1, 2]],
+        [[1, 2, 3]],
+        {"kind": "words"},
+    ),
 )
 ODD_BYTES = (0x00, 0x01, 0x7F, 0x80, 0xFF)
 # What a text can hold that a reader does not expect: long numbers, deep nesting, other encodings, characters that end

@@ -9,12 +9,14 @@ import numpy as np
 
 from benchmarks.hostile.mutations import (
     mutate_bytes,
+    mutate_json_lines,
     mutate_json_text,
     mutate_npz,
     mutate_text,
     mutate_xml,
 )
 from benchmarks.hostile.target import Target
+from elmo.apps.cli.neighbors import read_questions
 from elmo.compat.bilm.vocabulary import UnicodeCharsVocabulary
 from elmo.pretrain.config import TrainConfig
 from elmo.tasks.recipes import changed_by_file, find_recipe
@@ -31,6 +33,9 @@ COLUMNS = b"-DOCSTART- -X- O O\n\nPaul NNP B-NP B-PER\nsleeps VBZ B-VP O\n\nLisb
 CONLLU = b"# text = It fell\n1\tIt\tit\tPRON\tPRP\t_\t2\tnsubj\t_\t_\n2\tfell\tfall\tVERB\tVBD\t_\t0\troot\t_\t_\n"
 TREES = b"(3 (2 The) (4 (3 best) (2 film)))\n(1 (2 Too) (1 long))\n"
 LINES = b"good\tA fine river .\nbad\tA dull one .\n"
+CSV = b'label,text\ngood,"A fine river, and wide ."\nbad,"A ""dull""\none ."\ngood,Fine again .\n'
+JSON_LINES = b'{"text": "A fine river .", "label": "good"}\n{"text": "A dull one .", "label": 0}\n'
+QUESTIONS = b"river\tThe river rose .\nrose\tIt rose and rose again .\t2\n"
 VECTORS = b"river 0.1 -0.2 0.3\nrose 1e-3 2.0 3.5\n. 0 0 1\n"
 CONFIG = b"""size = "tiny"
 steps = 3
@@ -105,6 +110,23 @@ def text_targets() -> list[Target]:
         Target("CoNLL-U", {"c.conllu": CONLLU}, "c.conllu", mutate_text, examples("pos", "c.conllu"), pipes=True),
         Target("trees", {"c.trees": TREES}, "c.trees", mutate_text, examples("classification", "c.trees"), pipes=True),
         Target("labels", {"c.tsv": LINES}, "c.tsv", mutate_text, examples("classification", "c.tsv"), pipes=True),
+        Target("labels.csv", {"c.csv": CSV}, "c.csv", mutate_text, examples("classification", "c.csv"), pipes=True),
+        Target(
+            "labels.jsonl",
+            {"c.jsonl": JSON_LINES},
+            "c.jsonl",
+            mutate_json_lines,
+            examples("classification", "c.jsonl"),
+            pipes=True,
+        ),
+        Target(
+            "questions",
+            {"q.tsv": QUESTIONS},
+            "q.tsv",
+            mutate_text,
+            lambda path: list(read_questions(str(path / "q.tsv"))),
+            pipes=True,
+        ),
         Target("word vectors", {"v.txt": VECTORS}, "v.txt", mutate_text, vectors("v.txt"), pipes=True),
         Target("word vectors.npz", {"v.npz": packed.getvalue()}, "v.npz", mutate_npz, vectors("v.npz")),
         Target("senses", corpus, "x.data.xml", mutate_xml, senses),

@@ -2,8 +2,9 @@
 
 import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from unittest.mock import patch
 
 import torch
 
@@ -21,6 +22,7 @@ from benchmarks.hostile.texts import COLUMNS, TEXT
 from elmo.embed import bulk, ray_engine
 from elmo.embed.bulk import BulkOptions, embed_file
 from elmo.embed.embedder import Embedder
+from elmo.embed.journal import FINISHED
 from elmo.embed.module import Elmo
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.corpus.build import build_corpus
@@ -30,6 +32,8 @@ from elmo.pretrain.corpus.work import folder_beside
 from elmo.pretrain.curves import draw_curves
 from elmo.pretrain.loop import pretrain
 from elmo.pretrain.perplexity import store_perplexity
+from elmo.tasks import trainer
+from elmo.tasks.checkpoint import Progress, save_checkpoint
 from elmo.tasks.layercache import CacheConfig, LayerStore
 from elmo.tasks.ragged import Ragged
 from elmo.tasks.recipes import Recipe, find_recipe
@@ -47,6 +51,7 @@ SMALL = {
     "task.model.layers": 1,
     "train.epochs": 2,
     "train.batch_size": 1,
+    "train.checkpoint_minutes": 0.0,
 }
 TOKENS = BulkOptions(tokenized=True)
 
@@ -71,9 +76,10 @@ def contents(directory: Path) -> dict[str, bytes]:
     return {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
 
 
-def _targets(
+def targets_of(
     what: str, files: dict[str, bytes], changes: dict[str, Mutation], read: Callable[[Path], object]
 ) -> list[Target]:
+    """A target for each file that is changed."""
     return [Target(f"{what}: {Path(name).name}", files, name, mutate, read) for name, mutate in changes.items()]
 
 
@@ -89,7 +95,7 @@ def _corpora(directory: Path) -> list[Target]:
 
     changes: dict[str, Mutation] = {f"{name}.npy": mutate_npy for name in ARRAYS}
     changes |= {"corpus.json": mutate_json_text, "vocab.txt": mutate_text}
-    stored = _targets("corpus", contents(directory / "corpus"), changes, use)
+    stored = targets_of("corpus", contents(directory / "corpus"), changes, use)
 
     # An interrupted build: its finished blocks and its plan.
     kept: dict[str, bytes] = {}
@@ -107,7 +113,7 @@ def _corpora(directory: Path) -> list[Target]:
         return build_corpus(text, path / "again", tokenized=True, min_count=1, workers=1, resume=True).verify()
 
     changes = {"again.building/plan.json": mutate_json_text, block: mutate_safetensors}
-    return [*stored, *_targets("build", files, changes, go_on)]
+    return [*stored, *targets_of("build", files, changes, go_on)]
 
 
 def language_model(vocabulary: Vocabulary) -> LoadedModel:
@@ -160,7 +166,7 @@ def _runs(directory: Path) -> list[Target]:
         newest.replace("training.json", "config.json"): mutate_json_text,
         "metrics.jsonl": mutate_json_lines,
     }
-    return _targets("run", files, changes, go_on)
+    return targets_of("run", files, changes, go_on)
 
 
 def _jobs(directory: Path) -> list[Target]:
@@ -184,12 +190,20 @@ def _jobs(directory: Path) -> list[Target]:
     kept = contents(folder)
     part = "out.jsonl.parts/00000000.part"
     files = {name: kept[name] for name in ("out.jsonl.parts/job.json", part)}
+    finished = {**json.loads(files["out.jsonl.parts/job.json"]), FINISHED: True}
+    done = {"out.jsonl.parts/job.json": json.dumps(finished).encode(), "out.jsonl.parts/output": b"{}\n"}
     job = {"model": "0", "state": "settled", "options": {"layers": "mean"}}
     claimed = f"out/{ray_engine.JOB_FILE}"
     changes = {"out.jsonl.parts/job.json": mutate_json_text, part: mutate_safetensors}
     return [
-        *_targets("embed", files, changes, lambda path: embed(path, resume=True)),
-        *_targets(
+        *targets_of("embed", files, changes, lambda path: embed(path, resume=True)),
+        *targets_of(
+            "embed, finished",
+            done,
+            {"out.jsonl.parts/job.json": mutate_json_text},
+            lambda path: embed(path, resume=True),
+        ),
+        *targets_of(
             "embed with Ray",
             {claimed: json.dumps(job).encode()},
             {claimed: mutate_json_text},
@@ -205,7 +219,7 @@ def _modules(directory: Path) -> list[Target]:
     def use(path: Path) -> object:
         return Elmo.from_pretrained(path).eval()([["a", "river"]])
 
-    return _targets("Elmo", contents(directory / "module"), changes, use)
+    return targets_of("Elmo", contents(directory / "module"), changes, use)
 
 
 def _recipe() -> Recipe:
@@ -237,6 +251,15 @@ def _tasks(directory: Path) -> list[Target]:
     def answer(path: Path) -> object:
         return load_trained_task(path, bilm=directory / "bilm", device="cpu").evaluate(examples)
 
+    kept: dict[str, bytes] = {}
+
+    def keep(run: Path, progress: Progress, tensors: Mapping[str, torch.Tensor]) -> None:
+        save_checkpoint(run, progress, tensors)
+        if progress.epoch == 1:
+            kept.update(contents(run))
+
+    with patch.object(trainer, "save_checkpoint", keep):
+        train(directory / "again", resume=False)
     train(directory / "begun", resume=False, time_limit=0)
     begun = contents(directory / "begun")
     train(directory / "begun", resume=True)
@@ -253,8 +276,9 @@ def _tasks(directory: Path) -> list[Target]:
         "metrics.jsonl": mutate_text,
     }
     return [
-        *_targets("task", trained, changes, answer),
-        *_targets("task run", begun, halfway, lambda path: train(path, resume=True)),
+        *targets_of("task", trained, changes, answer),
+        *targets_of("task run", begun, halfway, lambda path: train(path, resume=True)),
+        *targets_of("task run of an epoch", kept, halfway, lambda path: train(path, resume=True)),
     ]
 
 
@@ -270,4 +294,4 @@ def _layers(directory: Path) -> list[Target]:
 
     use(directory / "layers")
     files = {name: content for name, content in contents(directory / "layers").items() if name.endswith(".npy")}
-    return _targets("layers", files, dict.fromkeys(files, mutate_npy), use)
+    return targets_of("layers", files, dict.fromkeys(files, mutate_npy), use)

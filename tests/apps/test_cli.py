@@ -221,7 +221,10 @@ def test_embedding_without_a_model_takes_the_packaged_one(
         (["info", "no-such-model"], "no-such-model"),
         (["convert", "{text}", "out"], "text.txt"),
         (["embed", "{text}"], "Missing option '--output'"),
-        (["nonsense"], "No such command 'nonsense'"),
+        (["nonsense"], "(elmo --help says more)"),
+        (["models", "one", "two"], "Usage: elmo models"),
+        (["embed", "{text}", "-o", "out.npz", "--batch-size", "-3"], "-3"),
+        (["convert", "{text}", "out", "--to", "nothing"], "'--to': 'nothing' is not one of"),
     ],
 )
 def test_a_mistake_gets_one_line_and_exit_code_2(
@@ -241,6 +244,13 @@ def test_a_mistake_gets_one_line_and_exit_code_2(
     assert done.err.startswith("elmo: ")
     assert done.err.count("\n") == 1
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_what_the_system_refuses_is_named_first(command: Command, text: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data.txt"
+    data.write_text("Paul B-PER\nsleeps O\n", encoding="utf-8")
+    done = command("task", "train", "ner", "--train", data, "--dev", data, "-o", text / "run", "--elmo", "none")
+    assert (done.code, done.err) == (1, f"elmo: {text / 'run'}: Not a directory\n")
 
 
 def test_text_that_is_not_utf8_is_named_with_its_line(command: Command, model: Path, tmp_path: Path) -> None:

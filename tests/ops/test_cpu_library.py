@@ -3,6 +3,7 @@
 import ctypes
 import hashlib
 import logging
+import os
 import shutil
 import subprocess
 import threading
@@ -99,6 +100,17 @@ def test_a_library_that_is_not_as_it_was_built_is_built_anew(
     caplog.clear()
     assert cpu_library() == "built\n"
     assert not caplog.records
+
+
+@needs_compiler
+def test_a_pipe_in_the_place_of_a_record_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ELMO_CACHE", str(tmp_path))
+    (tmp_path / "kernels").mkdir(mode=0o700)
+    made = tmp_path / "kernels" / f"cpu-{_key(shutil.which('c++'))}.so"
+    made.touch(mode=0o600)
+    os.mkfifo(made.with_suffix(".sha256"))
+    assert cpu_library() is not None
+    assert made.with_suffix(".sha256").is_file()
 
 
 def test_threads_that_come_together_wait_for_one_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -165,6 +165,20 @@ def test_an_interrupted_fine_tuning_goes_on(general, domain, tmp_path):
     assert read_model(result.model).sha256 == read_model(straight.model).sha256
 
 
+def test_a_fine_tuning_goes_on_only_with_its_own_model_and_words(general, domain, make_store, tmp_path):
+    bare, once = dataclasses.replace(read_model(general), softmax=None), SOFTMAX.replace(steps=1)
+    stopped = tune(bare, domain, tmp_path / "run", softmax_config=once, config=TUNE.replace(steps=1))
+    assert stopped.done
+    # As many words as `domain` has.
+    words = [["the", "gene", f"q{n % 5}", "binds", "two", "proteins", "."] for n in range(150)]
+    with pytest.raises(ResumeError, match=r"softmax/model: has no softmax over the words of .*other"):
+        tune(bare, make_store(tmp_path / "other", words, words[:30]), tmp_path / "run", resume=True)
+    with torch.no_grad():
+        next(bare.bilm.parameters()).add_(1)
+    with pytest.raises(ResumeError, match="softmax/model: was made for another model"):
+        tune(dataclasses.replace(bare), domain, tmp_path / "run", resume=True)
+
+
 def test_the_tokenizer_of_raw_text_is_taken_over(general, domain, tmp_path):
     model = dataclasses.replace(read_model(general), tokenizer=Tokenizer(rule="unicode", language="de"))
     result = tune(model, domain, tmp_path / "run", config=TUNE.replace(steps=1))

@@ -17,6 +17,7 @@ from tests.tiny import make_bilm
 from elmo.errors import ConfigError, ResumeError, WeightsError
 from elmo.pretrain.metrics import read_metrics
 from elmo.tasks import trainer as module
+from elmo.tasks.checkpoint import Progress
 from elmo.tasks.recipes import Recipe
 from elmo.tasks.trained import load_trained_task
 from elmo.tasks.trainer import TrainResult, train_task
@@ -93,6 +94,47 @@ def test_a_run_goes_on_only_as_it_was_begun(model: LoadedModel, tmp_path: Path) 
     assert train(tmp_path / "run", model, recipe, resume=True).done
     with pytest.raises(ResumeError, match="is finished, and was begun with other options"):
         train(tmp_path / "run", model, small_recipe(SAMPLE, train__epochs=3), resume=True)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"epoch": 9},
+        {"epoch": 0},
+        {"best_epoch": None},
+        {"best_epoch": 2},
+        {"history": [{}]},
+        {"history": [{"loss": 1.0, "seconds": 1.0, "scores": {}}]},
+        {"history": [{"loss": 1.0, "seconds": 1.0, "scores": {"f1": "1"}}]},
+    ],
+)
+def test_a_damaged_checkpoint_is_refused_before_anything_is_learned(
+    change: dict[str, Any], model: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = small_recipe(SAMPLE, train__epochs=2, train__checkpoint_minutes=0.0)
+    with monkeypatch.context() as patched:
+        patched.setattr(module._Loop, "_finish", lambda _: None)
+        patched.setattr(module._Loop, "_is_tired", lambda loop: loop.progress.epoch == 1)
+        train(tmp_path / "run", model, recipe)
+    path = tmp_path / "run" / "checkpoint" / "progress.json"
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | change), encoding="utf-8")
+    monkeypatch.setattr(module._Trainer, "step", None)
+    with pytest.raises(ResumeError, match=r"checkpoint.*(damaged|does not fit)"):
+        train(tmp_path / "run", model, recipe, resume=True)
+
+
+def test_half_a_state_of_the_optimizer_is_refused(model: LoadedModel) -> None:
+    recipe = small_recipe(SAMPLE, train__epochs=2)
+    examples = recipe.make_task().read(str(SAMPLE.train))
+    options = {"bilm": model, "reference": None, "vectors": None, "device": torch.device("cpu"), "store": None}
+    made = module._Trainer("ner", recipe, examples, examples, **options)
+    made.step(np.arange(2), 0)
+    tensors = made.tensors()
+    made.load(tensors, Progress(identity=""))
+    lost = next(name for name in tensors if name.startswith("adam.exp_avg_sq."))
+    fresh = module._Trainer("ner", recipe, examples, examples, **options)
+    with pytest.raises(ResumeError, match=r"does not fit the model: .*the state of Adam"):
+        fresh.load({name: tensor for name, tensor in tensors.items() if name != lost}, Progress(identity=""))
 
 
 def test_resuming_a_finished_run_gives_its_result_and_clears_what_is_left(model: LoadedModel, tmp_path: Path) -> None:

@@ -43,6 +43,12 @@ def test_what_a_living_process_writes_stays_and_what_a_killed_one_left_goes(tmp_
     assert not list(tmp_path.iterdir())
 
 
+def test_a_pipe_with_a_temporarys_name_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".model.tmp-0123456789ab")
+    remove_abandoned(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
 def test_names_that_are_not_temporaries_stay(tmp_path: Path) -> None:
     names = {".model.previous", "model.tmp-0123456789ab", ".model.tmp-mine", ".hidden"}
     for name in names:

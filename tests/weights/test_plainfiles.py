@@ -75,7 +75,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 def test_xml_in_an_encoding_that_the_parser_does_not_know_is_refused(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "x.xml"
     path.write_text(f'<?xml version="1.0" encoding="{encoding}"?><a><b/></a>', encoding="ascii")
-    with pytest.raises(InputError, match=r"x\.xml: is not XML"):
+    with pytest.raises(InputError, match=r"x\.xml: .*is not XML"):
         list(read_elements(path, "b"))
 
 

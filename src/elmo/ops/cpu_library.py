@@ -78,12 +78,14 @@ def _load_or_build(compiler: str | None, path: Path) -> ctypes.CDLL | None:
 
 def _is_as_built(path: Path) -> bool:
     """Whether the file is there, nobody else could write it, and its bytes are those that were built."""
+    if not (path.is_file() and _record_of(path).is_file()):  # not built yet, or its record is lost; a pipe would wait
+        return False
     try:
         fault = why_not_private(path)
         recorded = _record_of(path).read_text("ascii")
         if fault is None and recorded != hashlib.sha256(path.read_bytes()).hexdigest():
             fault = "is not as it was built"
-    except FileNotFoundError:  # not built yet, or its record is lost
+    except FileNotFoundError:  # taken away by another process
         return False
     except ValueError:
         fault = "has a record that is none"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import torch
 
-from elmo.errors import ConfigError
+from elmo.errors import ConfigError, ResumeError
 from elmo.model.frozen import frozen_copy
 from elmo.model.wordtable import WordTableConfig
 from elmo.pretrain.adaptive import AdaptiveConfig
@@ -40,6 +40,7 @@ logger = logging.getLogger(__name__)
 SOFTMAX_RUN, TRAINING_RUN, MODEL, HDF5 = "softmax", "training", "model", "hdf5"
 SOFTMAX_FILE = "softmax.safetensors"
 FEW_TOKENS = 10_000_000
+_OTHER = "go on with what the run was begun with, or choose another directory"
 MANY_OUTSIDE = 0.1  # of the held-out words; a perplexity that counts so many as one class says little
 
 
@@ -254,7 +255,12 @@ class _Stages:
             if not result.done:
                 return result
             perplexity = result.perplexity
-        return read_model(finished), perplexity
+        made = read_model(finished)
+        if made.sha256 != given.sha256:
+            raise ResumeError(f"{finished}: was made for another model than {given.source}; {_OTHER}")
+        if made.softmax is None or made.vocabulary is None or made.vocabulary.words != vocabulary.words:
+            raise ResumeError(f"{finished}: has no softmax over the words of {self.store.folder}; {_OTHER}")
+        return made, perplexity
 
     def train(self, started: LoadedModel, config: TrainConfig) -> Result:
         """The second stage: everything is trained, in a copy: the caller's model may be used again."""

@@ -32,13 +32,25 @@ class Progress:
     best_epoch: int | None = None  # counted from 1
 
     def __post_init__(self) -> None:
-        if min(self.epoch, self.step_in_epoch) < 0 or not 1 <= (self.best_epoch or 1) <= max(1, len(self.history)):
+        best = 0 if self.best_epoch is None else self.best_epoch  # the first epoch is the best so far, and so some are
+        if self.step_in_epoch < 0 or self.epoch != len(self.history) or not min(1, self.epoch) <= best <= self.epoch:
             raise ConfigError("progress: epochs are counted wrongly; the checkpoint is damaged")
+        if not all(map(_is_epoch, self.history)):
+            raise ConfigError("progress: history lacks a loss, scores or seconds; the checkpoint is damaged")
 
     @property
     def best(self) -> dict[str, Any] | None:
         """The history's entry of the best epoch."""
         return None if self.best_epoch is None else self.history[self.best_epoch - 1]
+
+
+def _is_epoch(entry: Mapping[str, Any]) -> bool:
+    scores = entry.get("scores")
+    if not isinstance(scores, dict):
+        return False
+    return all(
+        isinstance(number, int | float) for number in (entry.get("loss"), entry.get("seconds"), *scores.values())
+    )
 
 
 def save_checkpoint(run: Path, progress: Progress, tensors: Mapping[str, Tensor]) -> None:

@@ -7,7 +7,7 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,7 +131,7 @@ def train_task(
         progress = saved or Progress(identity=identity)
         if saved is not None:
             with refusing(run / FOLDER, ResumeError):
-                trainer.load(read_checkpoint_tensors(run))
+                trainer.load(read_checkpoint_tensors(run), saved)
         with (
             StopRequest(time_limit=time_limit) as stop,
             Metrics(run, after_step=trainer.global_step(progress), tensorboard=False) as metrics,
@@ -244,19 +244,24 @@ class _Trainer:
                 found[f"adam.{key}.{name}"] = value.float()
         return found
 
-    def load(self, tensors: dict[str, Tensor]) -> None:
-        """Go back to what `tensors` gave."""
+    def load(self, tensors: dict[str, Tensor], progress: Progress) -> None:
+        """Go back to what `tensors` gave when the run had come as far as `progress` says."""
         parts: dict[str, dict[str, Tensor]] = {"now": {}, "best": {}, "adam": {}}
         for name, tensor in tensors.items():
             kind, _, rest = name.partition(".")
             parts.setdefault(kind, {})[rest] = tensor
         try:
+            if progress.best is not None:
+                self.model.load_state_dict(parts["best"])  # only to see that it fits, before more time is spent
+                progress.best["scores"][self.task.metric]
             self.model.load_state_dict(parts["now"])
             for key, tensor in parts["adam"].items():
                 kind, _, name = key.partition(".")
                 # Adam counts its steps on the host, unless it is the fused one.
                 place = self.device if kind != "step" or self.device.type == "cuda" else "cpu"
                 self.optimizer.state[self.learning[name]][kind] = tensor.clone().to(place)
+            for name, parameter in self.learning.items():
+                _require_adam_state(self.optimizer.state.get(parameter, {}), parameter, name=name)
         except (RuntimeError, KeyError) as error:
             raise ResumeError(f"the checkpoint does not fit the model: {one_line(error)}") from None
         self.best = {name: tensor.clone().to(self.device) for name, tensor in parts["best"].items()} or None
@@ -391,6 +396,14 @@ class _Loop:
             disable=None if self.show is None else not self.show,
         ) as bar:
             yield bar
+
+
+def _require_adam_state(state: Mapping[str, Tensor], parameter: Tensor, *, name: str) -> None:
+    """Refuse half a state, or one of other sizes; none at all is right before the first step."""
+    shapes = {kind: tensor.shape for kind, tensor in state.items()}
+    whole = {"step": torch.Size(), "exp_avg": parameter.shape, "exp_avg_sq": parameter.shape}
+    if shapes not in ({}, whole):
+        raise KeyError(f"the state of Adam for {name}")
 
 
 def _total(losses: list[Tensor]) -> float:

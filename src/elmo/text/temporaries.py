@@ -61,7 +61,7 @@ def remove_abandoned(folder: Path) -> None:
         if not NAME.fullmatch(path.name):
             continue
         with contextlib.suppress(OSError):  # held, removed by another process, or not ours to open
-            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)  # a pipe would wait for a writer
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if path.is_dir():

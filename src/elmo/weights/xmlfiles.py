@@ -8,8 +8,8 @@ from xml.parsers import expat
 from elmo.errors import InputError
 from elmo.weights.plainfiles import MOST_DEPTH, Refusal, one_line, require_file
 
-# What the parser says of a document, of an encoding that it does not know, of one that has several bytes a character.
-UNREADABLE = (ElementTree.ParseError, expat.ExpatError, LookupError, ValueError, OSError)
+# What the parser says of an encoding that it does not know, of one that has several bytes a character.
+UNREADABLE = (expat.ExpatError, LookupError, ValueError, OSError)
 
 
 def read_elements(path: Path, tag: str, *, refusal: Refusal = InputError) -> Iterator[ElementTree.Element]:
@@ -25,5 +25,9 @@ def read_elements(path: Path, tag: str, *, refusal: Refusal = InputError) -> Ite
                 if event == "end" and element.tag == tag:
                     yield element
                     element.clear()
+    except ElementTree.ParseError as error:
+        line, column = error.position
+        fault = f"{expat.ErrorString(error.code)} at column {column + 1}"
+        raise refusal(f"{path}: line {line} is not XML that can be read ({fault})") from None
     except UNREADABLE as error:
         raise refusal(f"{path}: is not XML that can be read ({one_line(error)})") from None

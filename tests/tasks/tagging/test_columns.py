@@ -6,6 +6,7 @@ import pytest
 from tests.tasks.conftest import SAMPLES
 
 from elmo.errors import ConfigError, InputError
+from elmo.tasks.recipes import find_recipe
 from elmo.tasks.tagging.columns import read_sentences
 from elmo.tasks.tagging.task import Tagging, TaggingConfig
 
@@ -56,3 +57,11 @@ def test_conllu_without_tags_of_the_language_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"line 1 has no label in column 5 .* --label-column: 4"):
         Tagging(TaggingConfig(chunks=False)).read(str(path))
     assert Tagging(TaggingConfig(chunks=False, label_column=4)).read(str(path))[0].answer == ("INTJ",)
+
+
+def test_a_long_label_is_named_by_its_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "c.txt"
+    path.write_text("Paul " + "(" * 20_000 + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match="line 1 has the label") as refused:
+        find_recipe("ner").make_task().read(str(path))
+    assert len(str(refused.value)) < 1000

@@ -1,5 +1,6 @@
 """The entry point: sub-commands, logging, and one line for every error."""
 
+import errno
 import os
 import sys
 import traceback
@@ -29,6 +30,7 @@ from elmo.errors import ElmoError
 
 # Typer carries its own copy of click from 0.28 on; this is the base of its usage errors in every version.
 UsageProblem: type[Exception] = typer.BadParameter.__mro__[2]
+_BETTER_SEEN = ("MissingParameter", "NoSuchOption", "NoSuchCommand", "UsageError")  # of click, beside its usage
 
 app = typer.Typer(
     name="elmo",
@@ -81,7 +83,7 @@ def _run(call: Call) -> int:
     try:
         result = app(args=call.arguments, obj=call, prog_name="elmo", standalone_mode=False)
     except UsageProblem as error:
-        message = str(getattr(error, "format_message", error.__str__)())
+        message = _words(error)
         if type(error).__name__ == "NoArgsIsHelpError":
             print(message, file=sys.stderr)
             return 2
@@ -96,16 +98,32 @@ def _run(call: Call) -> int:
     except ElmoError as error:
         return _report(str(error), call, code=error.exit_code)
     except OSError as error:
-        return _report(str(error), call, code=1)
+        return _report(_fault(error), call, code=1)
     except Exception as error:
         return _report(f"internal error: {type(error).__name__}: {error} (--debug shows where)", call, code=1)
     return result if isinstance(result, int) else 0
 
 
+def _words(error: Exception) -> str:
+    """What Typer says; from 0.29 on it hands on what Pydantic says, which leaves out the value that was given."""
+    message = str(getattr(error, "format_message", error.__str__)()).replace("Value error, ", "")
+    found = getattr(error.__cause__, "errors", None)
+    given = repr(found()[0].get("input")) if found else ""
+    return message if given in message else f"{message} (it is {given})"
+
+
+def _fault(error: OSError) -> str:
+    """What the system refused, the file first, as in every other line."""
+    if error.filename is None or error.strerror is None:
+        return str(error)
+    cure = "; choose another place, or ask for the right" if error.errno in (errno.EACCES, errno.EPERM) else ""
+    return f"{error.filename}: {error.strerror}{cure}"
+
+
 def _usage(error: Exception) -> str:
     """What is missing or unknown is easier to see beside what is wanted."""
     context = getattr(error, "ctx", None)
-    if context is None or type(error).__name__ not in ("MissingParameter", "NoSuchOption"):
+    if context is None or type(error).__name__ not in _BETTER_SEEN:
         return ""
     return f" {context.get_usage()} ({context.command_path} --help says more)"
 

@@ -25,6 +25,7 @@ from elmo.tasks.tagging.spans import (
 )
 from elmo.tasks.task import Belief, Scores, Task
 from elmo.text.tokenizer import Tokenizer
+from elmo.weights.plainfiles import shortened
 
 # Of CoNLL-U: the word form, and the tag of the language's own tag set (XPOS).
 CONLLU_TOKEN, CONLLU_LABEL = 2, 5
@@ -72,8 +73,8 @@ class Tagging(Task):
             for row, tag in zip(rows, tags, strict=True):
                 if self.config.chunks and not is_tag(tag):
                     raise InputError(
-                        f"{path}: line {row.line} has the label {tag!r}; O or B-, I-, E-, S- with a name is wanted. "
-                        "Is it the right column? Labels that mark no chunks are a task of their own (pos)"
+                        f"{path}: line {row.line} has the label {shortened(tag)}; O or B-, I-, E-, S- with a name is "
+                        "wanted. Is it the right column? Labels that mark no chunks are a task of their own (pos)"
                     )
             if self.config.chunks:
                 tags = write_iob2(find_spans(tags), len(tags))
