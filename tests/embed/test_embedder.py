@@ -145,7 +145,7 @@ def test_a_word_of_a_million_characters_is_cut_with_a_warning(
     with caplog.at_level(logging.WARNING):
         long, short = embedder.encode([["x" * 10**6], ["x" * 48]])
     close(long, short)
-    assert "1 distinct words are longer than the model reads" in caplog.text
+    assert "1 distinct word longer than the model reads" in caplog.text
 
 
 def test_a_sentence_of_50000_tokens_goes_through_in_windows(

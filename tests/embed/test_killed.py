@@ -93,6 +93,23 @@ def test_resuming_a_finished_embedding_says_so_and_changes_nothing(
     assert contents(tmp_path) == before
 
 
+def test_an_output_that_is_not_known_to_be_of_the_job_is_not_called_finished(
+    model_directory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert embed(prepare(tmp_path), model_directory, "out.jsonl") == 0
+    assert embed(tmp_path, model_directory, "out.jsonl", "--layers", "top", "--resume") == 2
+    assert "out.jsonl: exists already and is of another job: options.layers was" in capsys.readouterr().err
+    with open(tmp_path / "text.txt", "a", encoding="utf-8") as text:
+        text.write("a line more\n")
+    assert embed(tmp_path, model_directory, "out.jsonl", "--resume") == 2
+    assert "is of another job: inputs." in capsys.readouterr().err
+    for garbage in ("garbage", ""):
+        (tmp_path / "out.jsonl").write_text(garbage)
+        assert embed(tmp_path, model_directory, "out.jsonl", "--resume") == 2
+        assert "out.jsonl: exists already and is not known to be what this job makes" in capsys.readouterr().err
+        assert (tmp_path / "out.jsonl").read_text() == garbage
+
+
 @pytest.mark.usefixtures("small_parts")
 def test_resuming_never_replaces_an_output_of_somebody_else(
     model_directory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

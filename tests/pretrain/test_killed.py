@@ -6,7 +6,8 @@ from pathlib import Path
 
 import h5py  # noqa: F401  (here and not in each child, which would import it anew)
 import pytest
-import torch._dynamo  # noqa: F401  (the optimizer's first step imports it)
+import torch
+import torch._dynamo  # (the optimizer's first step imports it)
 from tests.killing import contents, points, run
 
 from elmo.pretrain.config import TrainConfig
@@ -16,7 +17,10 @@ from elmo.pretrain.loop import pretrain
 from elmo.pretrain.optimizers import AdamConfig
 from elmo.weights.formats import read_model
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot fork")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot fork"),
+    pytest.mark.skipif(torch.cuda.is_available(), reason="with a GPU, gradients need threads, which a fork lacks"),
+]
 
 SOME = 4  # points of the sweep in the suite; all of them are marked slow
 QUICK = {"batch_size": 4, "window": 5, "log_every": 1, "dropout": 0.0, "loss": FullConfig()}

@@ -4,12 +4,16 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 from tests.killing import contents, points, run
 
 from elmo.tasks.recipes import find_recipe
 from elmo.tasks.trainer import train_task
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot fork")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot fork"),
+    pytest.mark.skipif(torch.cuda.is_available(), reason="with a GPU, gradients need threads, which a fork lacks"),
+]
 
 EXAMPLES = "Anna B-PER\nwent O\n\nBob B-PER\nsat O\n\nLisbon B-LOC\nis O\n\n"
 

@@ -5,7 +5,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ import numpy.typing as npt
 import torch
 
 from elmo.embed.embedder import Embedder
+from elmo.embed.finished import facts_of, remember_finished, require_finished
 from elmo.embed.journal import FINISHED, Journal, digest_lines, journal_in
 from elmo.embed.pipeline import Behind, ahead
 from elmo.embed.progress import TextBar
@@ -218,8 +219,6 @@ def _to_file(
     in_the_way = output.exists() and not overwrite
     if in_the_way and not resume:
         raise _exists(output)
-    if in_the_way and not folder.exists():
-        return None
     if not output.parent.is_dir():
         raise ConfigError(f"{output.parent}: is not a directory; make it first")
     job = {
@@ -230,6 +229,10 @@ def _to_file(
         "options": asdict(options),
         "format": chosen,
     }
+    whole = {**job, "inputs": facts_of(expand_paths([source]))}
+    if in_the_way and not folder.exists():
+        require_finished(output, whole)
+        return None
     with journal_in(folder) as journal:
         if not resume:
             if journal.job() is not None and not overwrite:
@@ -239,6 +242,7 @@ def _to_file(
             journal.begin(job)
         elif not journal.resume(job):
             if in_the_way:  # and its run was killed when it had cleaned up
+                require_finished(output, whole)
                 journal.discard()
                 return None
             journal.begin(job)
@@ -246,7 +250,7 @@ def _to_file(
             if journal.output.exists() and in_the_way:
                 raise _exists(output)
             if journal.output.exists() or output.exists():
-                _put_in_place(journal, output)
+                _put_in_place(journal, output, whole)
                 return None
             journal.begin(job)  # somebody took the output away
         elif in_the_way:
@@ -266,18 +270,21 @@ def _to_file(
             if isinstance(error, Exception) and not len(journal):
                 journal.discard()
             raise
-        _put_in_place(journal, output)
+        _put_in_place(journal, output, whole)
     return count
 
 
 def _exists(output: Path) -> ResumeError:
-    return ResumeError(f"{output}: exists already; choose another name or add --overwrite")
+    parts = output.with_name(output.name + ".parts")
+    cure = " (with --resume it goes on from the parts that an interrupted run left)" if parts.exists() else ""
+    return ResumeError(f"{output}: exists already; choose another name or add --overwrite{cure}")
 
 
-def _put_in_place(journal: Journal, output: Path) -> None:
+def _put_in_place(journal: Journal, output: Path, job: Mapping[str, Any]) -> None:
     """Give a complete output its name, unless it has it, and clean up."""
     with errors_naming(output):
         if journal.output.exists():
+            remember_finished(journal.output, output, job)
             os.replace(journal.output, output)
             sync_directory(output.parent)
     journal.clean_up()

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import State
+from elmo.ops.recording import recording
 from elmo.ops.transfer import to_device
 
 logger = logging.getLogger(__name__)
@@ -81,7 +82,7 @@ class CapturedBiLM:
         torch.cuda.current_stream(like.device).wait_stream(stream)
         graph = torch.cuda.CUDAGraph()
         # All graphs share their memory: each one's result is used up before the next one runs.
-        with torch.cuda.graph(graph, pool=self._pool, stream=stream, capture_error_mode="thread_local"):
+        with recording(graph, stream=stream, pool=self._pool):
             layers = self._run(inputs)
         self._pool = graph.pool()
         return _Graph(graph, inputs, layers)

@@ -106,6 +106,7 @@ class Embedder:
             self._boundaries = self._word_rows(model.boundary_rows())  # [2, D]
         self._lock = ThreadLock()
         self._cut_words: list[str] = []
+        self._told_of_cut_words = False
         self._cache = WordCache(self._encode_words, size=self._boundaries.shape[1])
         self._forward: Forward = self._runner
         if self.device.type == "cuda" and state != "carry" and isinstance(self.bilm.lstm, BiLSTM):
@@ -383,11 +384,15 @@ class Embedder:
         if self._cut_words:
             with self._lock.held():
                 cut, self._cut_words = self._cut_words, []
-            logger.warning(
-                "%d distinct words are longer than the model reads (mostly 48 bytes of UTF-8: 48 Latin letters, 16 CJK "
-                "characters) and were cut: %s",
+                level = logging.INFO if self._told_of_cut_words else logging.WARNING  # a server would drown in them
+                self._told_of_cut_words = True
+            logger.log(
+                level,
+                "%d distinct %s longer than the model reads (with most models 48 bytes of UTF-8: 48 Latin letters, 16 "
+                "CJK characters) cut: %s",
                 len(cut),
-                ", ".join(f"{word[:20]}..." for word in cut[:3]),
+                "word" if len(cut) == 1 else "words",
+                ", ".join(f"{word[:20]}... ({len(word)} characters)" for word in cut[:3]),
             )
 
     @contextlib.contextmanager

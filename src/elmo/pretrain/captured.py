@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from elmo.model.bilstm import State
+from elmo.ops.recording import recording
 from elmo.pretrain.step import StepResult
 
 # Run before recording: kernels are compiled and workspaces allocated by then. They are real steps of the training.
@@ -73,7 +74,7 @@ class CapturedStep:
         for generator in self._generators:
             graph.register_generator_state(generator)
         # The thread that fetches ahead may pin memory meanwhile; that is none of this stream's business.
-        with torch.cuda.graph(graph, stream=self._stream, capture_error_mode="thread_local"):
+        with recording(graph, stream=self._stream):
             self._result = self._body(self._inputs, self.state, self._rate)
             self.set_state(self._result.state)
         return graph
