@@ -5,10 +5,18 @@ import os
 # Several test processes share few cores; threads would only wait for each other. Set before torch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+from pathlib import Path
+
 import pytest
 from tests.tiny import make_bilm
 
 from elmo.model.bilm import BiLM
+
+
+@pytest.fixture(autouse=True)
+def _records_of_finished_jobs_apart(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder: Path = tmp_path_factory.getbasetemp() / "cache"
+    monkeypatch.setattr("elmo.embed.finished.cache_directory", lambda: folder)
 
 
 @pytest.fixture(scope="session")
