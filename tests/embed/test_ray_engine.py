@@ -92,6 +92,9 @@ def test_a_shard_that_is_there_is_not_made_again(tmp_path: Path, model_directory
     assert (tmp_path / shard.name).read_bytes() == b"made before"
 
 
+GUARD = 400  # seconds; only against a hang: Ray starts a dozen processes, and busy machines take minutes for them
+
+
 def start(corpus: Path, output: Path, model: Path, *more: str) -> subprocess.Popen[str]:
     command = [
         sys.executable,
@@ -113,7 +116,11 @@ def start(corpus: Path, output: Path, model: Path, *more: str) -> subprocess.Pop
 
 
 def run_to_end(process: subprocess.Popen[str]) -> tuple[int, str]:
-    said, _ = process.communicate(timeout=200)
+    with process:  # a test that fails here leaves nothing open for the next one
+        try:
+            said, _ = process.communicate(timeout=GUARD)
+        finally:
+            process.kill()
     return process.returncode, said
 
 
@@ -140,7 +147,7 @@ def workers_of(pid: int) -> list[int]:
 
 @has_ray
 @on_linux
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(3 * GUARD)
 def test_a_killed_worker_loses_and_doubles_nothing_and_a_missing_shard_is_made_again(
     tmp_path: Path, model_directory: Path, embedder: Embedder
 ) -> None:

@@ -65,8 +65,9 @@ def test_ctrl_c_ends_a_run_that_waits_for_input(output: str, model_directory: Pa
     command = [*RUN, "-o", output, "-m", str(model_directory), "--device", "cpu"]
     # It says that it reads by a line of its own, so that the signal comes when it waits and not before.
     command[2] = (
-        "import sys, elmo.text.files as files\n"
+        "import signal, sys, elmo.text.files as files\n"
         "from elmo.apps.cli import main\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # tests started in the background ignore it
         "read = files._blocks\n"
         "def told(name):\n"
         "    print('reading', file=sys.stderr, flush=True)\n"
