@@ -11,7 +11,7 @@ $(VENV)/.made:
 
 $(VENV)/.package: $(VENV)/.made pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
-	$(BIN)/python -c 'from elmo.ops.cpu_library import cpu_library; cpu_library()' # built now, not at the first use
+	$(BIN)/python -c 'from elmo.ops.cpu.library import cpu_library; cpu_library()' # built now, not at the first use
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.made pyproject.toml constraints.txt

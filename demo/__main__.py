@@ -11,7 +11,7 @@ import time
 from tour import tour
 
 import elmo
-from elmo.weights.packaged import DEFAULT
+from elmo.weights.published.packaged import DEFAULT
 
 
 def main() -> None:

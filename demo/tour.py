@@ -6,9 +6,9 @@ import h5py
 
 from elmo.analysis.examples import read_everyday
 from elmo.analysis.neighbors import Neighbor, find_neighbors
-from elmo.embed.bulk import BulkOptions, embed_file
+from elmo.analysis.similarity import compare_word
+from elmo.embed.bulk.job import BulkOptions, embed_file
 from elmo.embed.embedder import Embedder
-from elmo.embed.similarity import compare_word
 
 # A word: a sentence, one with the same sense, one with another.
 SENSES = {

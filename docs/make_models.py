@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from elmo.weights.catalogue import KnownModel, known_models
-from elmo.weights.published import is_numbered
+from elmo.weights.published.addresses import is_numbered
+from elmo.weights.published.catalogue import KnownModel, known_models
 
 PAGE = Path(__file__).with_name("models.md")
 MANY = "manylangs-"

@@ -16,7 +16,7 @@ from elmo.model.bilm import BiLM
 @pytest.fixture(autouse=True)
 def _records_of_finished_jobs_apart(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     folder: Path = tmp_path_factory.getbasetemp() / "cache"
-    monkeypatch.setattr("elmo.embed.finished.cache_directory", lambda: folder)
+    monkeypatch.setattr("elmo.embed.bulk.finished.cache_directory", lambda: folder)
 
 
 @pytest.fixture(scope="session")

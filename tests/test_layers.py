@@ -8,7 +8,22 @@ import pytest
 import elmo
 
 ROOT = Path(elmo.__file__).parent
-ORDER = ["errors", "text", "ops", "model", "weights", "embed", "pretrain", "tasks", "analysis", "apps"]
+ORDER = [
+    "errors",
+    "disk",
+    "text",
+    "corpus",
+    "ops",
+    "model",
+    "weights",
+    "embed",
+    "lm",
+    "run",
+    "pretrain",
+    "tasks",
+    "analysis",
+    "apps",
+]
 # Beside `apps`: they may import everything, and nothing imports them.
 BESIDE_APPS = ["compat", "integrations"]
 MODULES = sorted(path.relative_to(ROOT) for path in ROOT.rglob("*.py"))

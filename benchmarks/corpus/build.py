@@ -20,7 +20,7 @@ from datetime import date
 from pathlib import Path
 from statistics import median
 
-from elmo.pretrain.corpus import CorpusStore, build_corpus
+from elmo.corpus import CorpusStore, build_corpus
 from elmo.text.tokenizer import Tokenizer
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 import torch
 
 import elmo
-from elmo.embed.bulk import BulkOptions, embed_file, embed_part, parts_of
-from elmo.embed.rows import Line
+from elmo.embed.bulk.job import BulkOptions, embed_file, embed_part, parts_of
+from elmo.embed.bulk.writers.row import Line
 
 
 def main() -> None:

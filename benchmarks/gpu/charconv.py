@@ -17,8 +17,7 @@ from benchmarks.gpu.timing import kernel_breakdown, machine, time_calls
 from tests.tolerances import TOLERANCE, relative_error
 from torch import Tensor
 
-from elmo.ops import charconv_kernels as kernels
-from elmo.ops.charconv import char_convolution, char_convolution_reference
+from elmo.ops.charconv import char_convolution, char_convolution_reference, kernels
 from elmo.text.chars import (
     BEGIN_WORD,
     CHARACTER_COUNT,
@@ -69,7 +68,7 @@ def im2col(rows: Tensor, table: Tensor, weights: Sequence[Tensor], biases: Seque
 
 
 def time_tiles(rows: Tensor, table: Tensor, dresult: Tensor) -> None:
-    from elmo.ops.charconv_grouped import word_lengths
+    from elmo.ops.charconv.grouped import word_lengths
 
     lengths, order = word_lengths(rows, IN_WORD_PADDING).sort(descending=True)
     ids = rows[order]

@@ -28,7 +28,7 @@ from elmo.model.bilm import BiLM
 from elmo.model.bilstm import BiLSTMConfig
 from elmo.pretrain.sizes import model_of_size
 from elmo.text.tokenizer import Tokenizer
-from elmo.weights.checkpoint import write_checkpoint
+from elmo.weights.bilmtf.files import write_checkpoint
 from elmo.weights.loaded import LoadedModel
 
 PASSES = 3

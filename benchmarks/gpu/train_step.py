@@ -22,15 +22,15 @@ from benchmarks.corpus.build import generate
 from benchmarks.gpu.peers import LSTM, using
 from benchmarks.gpu.timing import gemm_peak, kernels_of, machine, print_kernels, time_calls
 
+from elmo.corpus import CorpusStore, build_corpus
 from elmo.model.charcnn import CharCNNConfig
 from elmo.ops.softmax import draw_log_uniform
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.corpus import CorpusStore, build_corpus
-from elmo.pretrain.distributed import World
-from elmo.pretrain.gradients import clip_factor
-from elmo.pretrain.optimizers import AdamConfig, OptimizerConfig
 from elmo.pretrain.plan import make_plan
+from elmo.pretrain.step.gradients import clip_factor
+from elmo.pretrain.step.optimizers import AdamConfig, OptimizerConfig
 from elmo.pretrain.trainer import Trainer, new_model
+from elmo.run.distributed import World
 
 MEGABYTES = 20
 

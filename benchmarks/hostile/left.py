@@ -8,14 +8,14 @@ from benchmarks.hostile.models import character_model
 from benchmarks.hostile.mutations import mutate_bytes, mutate_json_text, mutate_safetensors, mutate_text
 from benchmarks.hostile.target import Target
 from benchmarks.hostile.works import contents, language_model, targets_of
-from elmo.ops import cpu_library
+from elmo.corpus.build import build_corpus
+from elmo.corpus.store import CorpusStore
+from elmo.disk.directories import clean_up
+from elmo.ops.cpu import library
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.corpus.build import build_corpus
-from elmo.pretrain.corpus.store import CorpusStore
 from elmo.pretrain.extension import extend_softmax, extended_vocabulary
 from elmo.pretrain.finetune import finetune
 from elmo.text.vocabulary import Vocabulary
-from elmo.weights.atomic import clean_up
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.loaded import LoadedModel
 
@@ -108,7 +108,7 @@ def _extension(directory: Path, store: CorpusStore) -> list[Target]:
 def _kernels() -> list[Target]:
     files = {"cpu.so": LIBRARY, "cpu.sha256": hashlib.sha256(LIBRARY).hexdigest().encode()}
     changes = {"cpu.so": mutate_bytes, "cpu.sha256": mutate_text}
-    return targets_of("kernels", files, changes, lambda path: cpu_library._is_as_built(path / "cpu.so"))
+    return targets_of("kernels", files, changes, lambda path: library._is_as_built(path / "cpu.so"))
 
 
 def _temporaries() -> list[Target]:

@@ -23,12 +23,12 @@ from elmo.model.bilm import BiLM, BiLMConfig
 from elmo.model.bilstm import BiLSTMConfig
 from elmo.model.charcnn import CharCNNConfig
 from elmo.model.wordtable import WordTableConfig
-from elmo.ops.packed_file import END, PackedFile
+from elmo.ops.cpu.packed_file import END, PackedFile
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
-from elmo.weights.cache import recorded_sha256
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.loaded import LoadedModel, Softmax
+from elmo.weights.published.records import recorded_sha256
 from elmo.weights.softmaxfile import add_softmax, write_softmax
 from elmo.weights.verify import verify
 

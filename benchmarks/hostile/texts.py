@@ -19,11 +19,11 @@ from benchmarks.hostile.target import Target
 from elmo.apps.cli.neighbors import read_questions
 from elmo.compat.bilm.vocabulary import UnicodeCharsVocabulary
 from elmo.pretrain.config import TrainConfig
+from elmo.tasks.embedding.wordvectors import read_word_vectors
 from elmo.tasks.recipes import changed_by_file, find_recipe
-from elmo.tasks.senses.corpus import read_sense_corpus
-from elmo.tasks.senses.wordnet import read_first_senses
-from elmo.tasks.wordvectors import read_word_vectors
-from elmo.text.files import read_lines
+from elmo.tasks.wsd.corpus import read_sense_corpus
+from elmo.tasks.wsd.wordnet import read_first_senses
+from elmo.text.lines import read_lines
 from elmo.text.vocabulary import Vocabulary
 from elmo.text.vocabulary_check import check, fix
 

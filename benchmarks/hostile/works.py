@@ -19,27 +19,28 @@ from benchmarks.hostile.mutations import (
 )
 from benchmarks.hostile.target import Target
 from benchmarks.hostile.texts import COLUMNS, TEXT
-from elmo.embed import bulk, ray_engine
-from elmo.embed.bulk import BulkOptions, embed_file
+from elmo.corpus.build import build_corpus
+from elmo.corpus.layout import ARRAYS
+from elmo.corpus.store import CorpusStore
+from elmo.corpus.work import folder_beside
+from elmo.embed.bulk import job as bulk
+from elmo.embed.bulk import ray_engine
+from elmo.embed.bulk.job import BulkOptions, embed_file
+from elmo.embed.bulk.journal import FINISHED
 from elmo.embed.embedder import Embedder
-from elmo.embed.journal import FINISHED
 from elmo.embed.module import Elmo
+from elmo.lm.perplexity import store_perplexity
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.corpus.build import build_corpus
-from elmo.pretrain.corpus.layout import ARRAYS
-from elmo.pretrain.corpus.store import CorpusStore
-from elmo.pretrain.corpus.work import folder_beside
-from elmo.pretrain.curves import draw_curves
 from elmo.pretrain.loop import pretrain
-from elmo.pretrain.perplexity import store_perplexity
-from elmo.tasks import trainer
-from elmo.tasks.checkpoint import Progress, save_checkpoint
-from elmo.tasks.layercache import CacheConfig, LayerStore
-from elmo.tasks.ragged import Ragged
+from elmo.run.curves import draw_curves
+from elmo.tasks.embedding.layercache import CacheConfig, LayerStore
+from elmo.tasks.embedding.wordvectors import WordVectors
 from elmo.tasks.recipes import Recipe, find_recipe
-from elmo.tasks.trained import load_trained_task
-from elmo.tasks.trainer import train_task
-from elmo.tasks.wordvectors import WordVectors
+from elmo.tasks.training import trainer
+from elmo.tasks.training.checkpoint import Progress, save_checkpoint
+from elmo.tasks.training.directory import load_trained_task
+from elmo.tasks.training.ragged import Ragged
+from elmo.tasks.training.trainer import train_task
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel, Softmax

@@ -15,8 +15,8 @@ from pathlib import Path
 import torch
 
 from benchmarks.pretrain.trigram import DISCOUNT, trigram_loss
+from elmo.corpus import CorpusStore, build_corpus
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.corpus import CorpusStore, build_corpus
 from elmo.pretrain.loop import pretrain
 
 # Far smaller than the small published size, so that a million words take minutes on two cores.
@@ -79,7 +79,7 @@ def main() -> None:
                 "epochs": arguments.epochs,
                 "dropout": 0.0,  # a text read once or twice is not learnt by heart
                 "loss": {"kind": "sampled", "samples": 1024},
-                "optimizer": {"kind": "muon", "rate": 8e-3, "matrix_scale": 0.1},  # docs/lab-log.md, "Muon"
+                "optimizer": {"kind": "muon", "rate": 8e-3, "matrix_scale": 0.1},  # dev/log.md, "Muon"
                 "evaluate_every": 1000,
                 "evaluate_symbols": 10_000,
                 "checkpoint_minutes": None,

@@ -17,14 +17,14 @@ from pathlib import Path
 import torch
 
 from benchmarks.pretrain.beats_trigram import describe
+from elmo.corpus import CorpusStore
+from elmo.lm.head import SampledConfig
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.corpus import CorpusStore
+from elmo.pretrain.data.streams import windows_per_epoch
 from elmo.pretrain.defaults import choose_epochs, complete_config
-from elmo.pretrain.head import SampledConfig
 from elmo.pretrain.loop import Result, pretrain
-from elmo.pretrain.metrics import read_metrics
-from elmo.pretrain.optimizers import AdamConfig
-from elmo.pretrain.streams import windows_per_epoch
+from elmo.pretrain.step.optimizers import AdamConfig
+from elmo.run.metrics import read_metrics
 
 TRIAL_STEPS = 12
 EVALUATION_SHARE = 0.1  # of the minutes that go to held-out text

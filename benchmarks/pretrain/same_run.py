@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from elmo.pretrain.metrics import read_metrics
+from elmo.run.metrics import read_metrics
 
 KINDS = ("train", "heldout")
 NOT_COMPARED = {"seconds", "symbols_per_second"}

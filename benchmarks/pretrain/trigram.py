@@ -10,7 +10,7 @@ import numpy as np
 from nltk.lm import NgramCounter
 from nltk.lm.smoothing import KneserNey
 
-from elmo.pretrain.corpus import CorpusStore
+from elmo.corpus import CorpusStore
 
 ORDER = 3
 DISCOUNT = 0.75

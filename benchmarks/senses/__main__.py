@@ -7,7 +7,7 @@
 same word is looked up: how often is it one of the 4 of the same sense? Guessing gives 4/9 = 44.4 %. The token layer
 knows no context, so there all uses are equally similar and its figure means nothing.
 
-A static vector of the word itself is the same in all sentences, so with word2vec (`benchmarks.english.word2vec`) a use
+A static vector of the word itself is the same in all sentences, so with word2vec (`recipes.english.word2vec`) a use
 is the mean of the vectors of the other words of its sentence: all of them, and those within five places. Words without
 a vector and punctuation are left out.
 """
@@ -16,15 +16,16 @@ import argparse
 import json
 from pathlib import Path
 
+from recipes.english.word2vec import read_vectors
+
 import elmo
-from benchmarks.english.word2vec import read_vectors
 from benchmarks.senses.measure import measure
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", help="a model directory or a name")
-    parser.add_argument("--word2vec", type=Path, help="vectors of benchmarks.english.word2vec")
+    parser.add_argument("--word2vec", type=Path, help="vectors of recipes.english.word2vec")
     parser.add_argument("--words", action="store_true", help="show each word")
     parser.add_argument("--output", type=Path, help="write the figures here, as JSON")
     parser.add_argument("--device")

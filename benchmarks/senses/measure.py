@@ -7,8 +7,8 @@ import numpy as np
 
 from elmo.analysis.examples import Use, read_senses
 from elmo.analysis.senses import SenseCount, count_words, share_right, word_vectors
+from elmo.analysis.similarity import place_of
 from elmo.embed.embedder import Embedder
-from elmo.embed.similarity import place_of
 
 WINDOW = 5
 Vectors = dict[str, np.ndarray]

@@ -16,9 +16,9 @@ import torch
 
 from elmo.apps.cli.perplexity import read_sentences
 from elmo.embed.embedder import Embedder
+from elmo.lm.perplexity import text_perplexity
 from elmo.model.bilstm import State
 from elmo.model.settled import MOST_TOKENS, STILL, store
-from elmo.pretrain.perplexity import text_perplexity
 from elmo.weights.formats import read_model
 from elmo.weights.loaded import LoadedModel
 

@@ -65,7 +65,7 @@ class Job(NamedTuple):
 
 def train(job: Job) -> dict[str, Any]:
     """Make one run and tell its scores."""
-    from elmo.tasks.trainer import train_task
+    from elmo.tasks.training.trainer import train_task
 
     changes = {**ARMS[job.arm], "train.seed": job.seed, "train.fraction": job.fraction}
     changes |= dict(map(parse_change, job.changes))
@@ -137,14 +137,14 @@ def _bilm(path: str) -> Any:
 
 @cache
 def _vectors(path: str | None) -> Any:
-    from elmo.tasks.wordvectors import read_word_vectors
+    from elmo.tasks.embedding.wordvectors import read_word_vectors
 
     return None if path is None else read_word_vectors(path)
 
 
 @cache
 def _store(folder: str) -> Any:
-    from elmo.tasks.layercache import CacheConfig, LayerStore
+    from elmo.tasks.embedding.layercache import CacheConfig, LayerStore
 
     return LayerStore(CacheConfig(folder=Path(folder)))
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from elmo.embed.module import Elmo
 from elmo.ops.device import choose_device
-from elmo.tasks.layercache import LayerStore
+from elmo.tasks.embedding.layercache import LayerStore
 from elmo.tasks.probe.linear import ProbeConfig, probe_layers
-from elmo.tasks.senses.evaluate import TOGETHER, evaluate_senses
 from elmo.tasks.tagging.task import Tagging, TaggingConfig
+from elmo.tasks.wsd.evaluate import TOGETHER, evaluate_senses
 
 PAPER_SENSES = "| *the paper (four sets together)* | | 65.9 | | 67.4 | 69.0 | |"
 PAPER_TAGS = "| *the paper (Penn Treebank)* | | 97.3 | 96.8 |"

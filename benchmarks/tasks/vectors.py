@@ -9,9 +9,9 @@ Numbers are stored as float16.
 import argparse
 from pathlib import Path
 
+from elmo.tasks.embedding.wordlist import spellings
+from elmo.tasks.embedding.wordvectors import read_word_vectors, write_npz
 from elmo.tasks.recipes import RECIPES, find_recipe
-from elmo.tasks.vocabulary import spellings
-from elmo.tasks.wordvectors import read_word_vectors, write_npz
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -19,7 +19,7 @@ from importlib.metadata import version
 from itertools import accumulate
 from multiprocessing import get_context
 
-from elmo.text.files import read_lines
+from elmo.text.lines import read_lines
 from elmo.text.tokenizer import Tokenizer
 
 

@@ -15,7 +15,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from elmo.text.files import read_lines
+from elmo.text.lines import read_lines
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.wrapped import LineBreaks, sample_of, study_breaks
 

@@ -5,7 +5,7 @@ import pytest
 
 from elmo.analysis import neighbors
 from elmo.analysis.neighbors import Question, Sentence, answer_questions, find_neighbors
-from elmo.embed.progress import TextBar
+from elmo.embed.bulk.progress import TextBar
 from elmo.errors import ConfigError, InputError
 
 SENTENCES = [

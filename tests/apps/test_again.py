@@ -3,7 +3,7 @@
 import pytest
 import typer
 
-from elmo.apps.cli.again import INTERRUPTED, command_again, end_unfinished, say
+from elmo.apps.cli.resuming import INTERRUPTED, command_again, end_unfinished, say
 
 
 def test_only_the_first_of_several_processes_speaks(monkeypatch, capsys):

@@ -10,8 +10,8 @@ import pytest
 from tests.apps.conftest import Command
 
 from elmo.apps.cli.task import Name
-from elmo.tasks import trainer
 from elmo.tasks.recipes import RECIPES
+from elmo.tasks.training import trainer
 
 SAMPLES = Path(__file__).parent.parent / "tasks" / "samples"
 SMALL = ["--set", "task.model.hidden=8", "--set", "embedding.words.dim=8", "--epochs", "2", "--device", "cpu"]

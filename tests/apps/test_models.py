@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.apps.conftest import Command
 
-from elmo.weights.published import published_names
+from elmo.weights.published.addresses import published_names
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.english import card, card_figures, decontaminate
-from benchmarks.english.idtext import id_lines
-from benchmarks.english.neighbors import static_neighbors
 from benchmarks.senses.measure import context_means
+from recipes.english import card, card_figures, decontaminate
+from recipes.english.idtext import id_lines
+from recipes.english.neighbors import static_neighbors
 
 from elmo.analysis.examples import Use
+from elmo.corpus.build import build_corpus
+from elmo.corpus.store import CorpusStore
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.corpus.build import build_corpus
-from elmo.pretrain.corpus.store import CorpusStore
 from elmo.pretrain.loop import pretrain
 from elmo.weights.formats import read_model
 from elmo.weights.verify import verify

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from benchmarks.pretrain import same_run
 
+from elmo.corpus.build import build_corpus
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.corpus.build import build_corpus
 from elmo.pretrain.loop import pretrain
 
 

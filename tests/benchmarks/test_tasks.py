@@ -8,8 +8,8 @@ import pytest
 from benchmarks.tasks import jobs, layers, report, run, search, vectors
 from tests.tiny import make_bilm
 
+from elmo.tasks.embedding.wordvectors import read_word_vectors
 from elmo.tasks.recipes import find_recipe
-from elmo.tasks.wordvectors import read_word_vectors
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel

@@ -8,7 +8,7 @@ import pytest
 import torch
 from tests.compat.golden import DUMPS, MODEL, assert_close, datasets
 
-from elmo.embed.bulk import BulkOptions, embed_file
+from elmo.embed.bulk.job import BulkOptions, embed_file
 from elmo.embed.load import load
 
 LAYERS = {"all": "all", "top": "top", "average": "mean"}

@@ -19,12 +19,12 @@ from elmo.embed.module import Elmo
 from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError, InputError, WeightsError
 from elmo.model import packed
-from elmo.ops import cpu_bfloat16
-from elmo.ops.cpu_kernels import kernels_run
+from elmo.ops.cpu import bfloat16
+from elmo.ops.cpu.kernels import kernels_run
 from elmo.text.tokenizer import Tokenizer
-from elmo.weights import packaged
 from elmo.weights.formats import read_model
 from elmo.weights.loaded import LoadedModel
+from elmo.weights.published import packaged
 
 SENTENCES = [
     ["I", "sat", "on", "the", "river", "bank", "."],
@@ -263,10 +263,10 @@ def test_half_precision_that_a_cpu_does_not_run_becomes_float32_with_a_warning(
     monkeypatch: pytest.MonkeyPatch,
     dtype: str,
 ) -> None:
-    monkeypatch.setattr(cpu_bfloat16, "TRIAL", "import os, signal; os.kill(os.getpid(), signal.SIGILL)")
-    cpu_bfloat16.cpu_runs_bfloat16.cache_clear()
+    monkeypatch.setattr(bfloat16, "TRIAL", "import os, signal; os.kill(os.getpid(), signal.SIGILL)")
+    bfloat16.cpu_runs_bfloat16.cache_clear()
     half = load(model_directory, device="cpu", precision=dtype)
-    cpu_bfloat16.cpu_runs_bfloat16.cache_clear()
+    bfloat16.cpu_runs_bfloat16.cache_clear()
     assert "computing in float32" in caplog.text
     assert half.precision == "float32"
     close(half.encode(SENTENCES)[0], embedder.encode(SENTENCES)[0])

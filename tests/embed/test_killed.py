@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.killing import contents, points, run
 
-import elmo.embed.bulk as bulk
-import elmo.embed.ray_engine as ray_engine
+import elmo.embed.bulk.job as bulk
+import elmo.embed.bulk.ray_engine as ray_engine
 from elmo.apps.cli import main
 
 FORMATS = [".hdf5", ".parquet", ".npz", ".jsonl"]

@@ -14,7 +14,7 @@ import torch
 from elmo.embed.embedder import Embedder
 from elmo.embed.load import load
 from elmo.errors import ElmoError
-from elmo.ops.cpu_kernels import kernels_run
+from elmo.ops.cpu.kernels import kernels_run
 from elmo.weights import packedfiles
 from elmo.weights.formats import read_model, write_model
 

@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-import elmo.embed.bulk as bulk
-from elmo.embed.bulk import BulkOptions, embed_file
+import elmo.embed.bulk.job as bulk
+from elmo.embed.bulk.job import BulkOptions, embed_file
+from elmo.embed.bulk.ray_engine import EmbedShard, plan
 from elmo.embed.embedder import Embedder
-from elmo.embed.ray_engine import EmbedShard, plan
 
 PLACES = [("a.txt", 0, "one here"), ("a.txt", 1, ""), ("sub/b.txt", 0, "two"), ("sub/b.txt", 1, "and three")]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from elmo.embed.bulk import BulkOptions, embed_file
+from elmo.embed.bulk.job import BulkOptions, embed_file
 from elmo.embed.embedder import Embedder
 from elmo.embed.load import load
 
@@ -65,7 +65,7 @@ def test_ctrl_c_ends_a_run_that_waits_for_input(output: str, model_directory: Pa
     command = [*RUN, "-o", output, "-m", str(model_directory), "--device", "cpu"]
     # It says that it reads by a line of its own, so that the signal comes when it waits and not before.
     command[2] = (
-        "import signal, sys, elmo.text.files as files\n"
+        "import signal, sys, elmo.text.lines as files\n"
         "from elmo.apps.cli import main\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # tests started in the background ignore it
         "read = files._blocks\n"

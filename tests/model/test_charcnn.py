@@ -6,7 +6,7 @@ from torch.nn.functional import conv1d, embedding
 
 from elmo.errors import ConfigError
 from elmo.model.charcnn import CharCNN, CharCNNConfig
-from elmo.ops.charconv_grouped import WORDS_AT_ONCE
+from elmo.ops.charconv.grouped import WORDS_AT_ONCE
 from elmo.text.chars import spell
 
 WORDS = ["", "a", "bank", "naïve", "漢字", "x" * 60, "antidisestablishmentarianism", "é" * 30, "\0", "."]

@@ -8,8 +8,7 @@ from tests.ops.charconv_problem import PADDING, assert_equals_reference, make_pr
 from tests.tolerances import assert_near
 from torch.nn.functional import embedding
 
-from elmo.ops import charconv_grouped
-from elmo.ops.charconv import char_convolution, char_convolution_reference
+from elmo.ops.charconv import char_convolution, char_convolution_reference, grouped
 
 convolve = functools.partial(char_convolution, padding_id=PADDING)
 LENGTHS = {
@@ -40,7 +39,7 @@ def test_results_and_gradients_equal_the_reference(lengths: list[int], dtype: to
 
 
 def test_many_groups_of_words_equal_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(charconv_grouped, "WORDS_AT_ONCE", 3)
+    monkeypatch.setattr(grouped, "WORDS_AT_ONCE", 3)
     assert_equals_reference(convolve, make_problem([3, 9, 1, 12, 0, 5, 5, 2, 11, 7], dtype=torch.float64))
 
 

@@ -53,7 +53,7 @@ def test_float64_goes_through_the_reference():
 # With many terms and few rows cuBLAS adds partial sums in bfloat16, which is beyond our control: 1100 has 300 rows.
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (40, 64), (300, 1100)], ids=str)
 def test_the_kernels_equal_the_reference(shape, dtype):
-    from elmo.ops.highway_cuda import highway_cuda
+    from elmo.ops.highway.cuda import highway_cuda
 
     leaves = make_problem(*shape, dtype=dtype, device=DEVICE)
     exact = [leaf.detach().cpu().double().requires_grad_() for leaf in leaves]

@@ -37,7 +37,7 @@ def test_bad_gradients_leave_the_momentum_and_give_no_step():
 @pytest.mark.parametrize("shape", [(1,), (3, 5, 7), (2, 100, 4096)], ids=str)
 @pytest.mark.parametrize("bad", [False, True])
 def test_the_kernel_equals_the_reference(shape, dtype, bad):
-    from elmo.ops.momentum_kernels import nesterov_in_one_pass
+    from elmo.ops.momentum.kernels import nesterov_in_one_pass
 
     generator = torch.Generator().manual_seed(len(shape))
     gradient, momentum = (torch.randn(shape, generator=generator) for _ in range(2))

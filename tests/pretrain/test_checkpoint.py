@@ -10,6 +10,7 @@ import torch
 from safetensors import SafetensorError
 
 from elmo.errors import ElmoError, ResumeError
+from elmo.lm.perplexity import Perplexity
 from elmo.model.bilm import BiLM
 from elmo.pretrain import checkpoint as module
 from elmo.pretrain.checkpoint import (
@@ -21,10 +22,9 @@ from elmo.pretrain.checkpoint import (
     save_checkpoint,
 )
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.guard import Guard, GuardConfig
-from elmo.pretrain.perplexity import Perplexity
 from elmo.pretrain.progress import Evaluation, Progress
 from elmo.pretrain.sizes import model_of_size
+from elmo.pretrain.step.guard import Guard, GuardConfig
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.native import read_native
@@ -199,7 +199,7 @@ def test_a_full_disk_is_named_and_keeps_the_checkpoint_before(tmp_path, monkeypa
     def full(*_, **__):
         raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
 
-    monkeypatch.setattr("elmo.weights.tensorfile.save_file", full)
+    monkeypatch.setattr("elmo.weights.guarded.tensorfile.save_file", full)
     with pytest.raises(ElmoError, match=r"step-00000002: cannot be written: No space left on device; make room"):
         save(tmp_path, 2)
     assert steps_in(tmp_path) == [1]

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from elmo.errors import ConfigError
+from elmo.lm.head import FullConfig
 from elmo.model.bilm import BiLMConfig
 from elmo.pretrain.config import RECIPES, TrainConfig
-from elmo.pretrain.head import FullConfig
-from elmo.pretrain.optimizers import AdagradConfig
 from elmo.pretrain.sizes import model_of_size
+from elmo.pretrain.step.optimizers import AdagradConfig
 
 
 @pytest.mark.parametrize("name", RECIPES)

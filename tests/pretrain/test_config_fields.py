@@ -7,22 +7,22 @@ from typing import Any
 import pytest
 import torch
 
+from elmo.corpus.store import CorpusStore
 from elmo.errors import ConfigError
-from elmo.pretrain import step
-from elmo.pretrain.adaptive import AdaptiveConfig
+from elmo.lm.adaptive import AdaptiveConfig
+from elmo.lm.head import FullConfig, SampledConfig
 from elmo.pretrain.checkpoint import list_checkpoints
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.corpus.store import CorpusStore
-from elmo.pretrain.distributed import World
-from elmo.pretrain.guard import Guard, GuardConfig
-from elmo.pretrain.head import FullConfig, SampledConfig
 from elmo.pretrain.loop import pretrain
-from elmo.pretrain.metrics import read_metrics
-from elmo.pretrain.optimizers import AdagradConfig, AdamConfig, MuonConfig
 from elmo.pretrain.plan import make_plan
-from elmo.pretrain.schedule import ScheduleConfig
 from elmo.pretrain.sizes import model_of_size
+from elmo.pretrain.step import step
+from elmo.pretrain.step.guard import Guard, GuardConfig
+from elmo.pretrain.step.optimizers import AdagradConfig, AdamConfig, MuonConfig
 from elmo.pretrain.trainer import Trainer, new_model
+from elmo.run.distributed import World
+from elmo.run.metrics import read_metrics
+from elmo.run.schedule import ScheduleConfig
 
 BASE = TrainConfig(size="tiny", batch_size=4, window=5, steps=3, evaluate_every=2, log_every=3, keep=9, clip=0.01)
 

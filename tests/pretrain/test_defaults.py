@@ -2,9 +2,9 @@
 
 import pytest
 
+from elmo.lm.head import FullConfig, SampledConfig
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.defaults import SYMBOLS_OF_AN_HOUR, choose_epochs, choose_rows, complete_config
-from elmo.pretrain.head import FullConfig, SampledConfig
 from elmo.pretrain.sizes import model_of_size
 
 

@@ -13,9 +13,9 @@ import torch.distributed
 from elmo.errors import ConfigError
 from elmo.ops.device import choose_device
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.distributed import World, join_world
 from elmo.pretrain.loop import pretrain
-from elmo.pretrain.metrics import read_metrics
+from elmo.run.distributed import World, join_world
+from elmo.run.metrics import read_metrics
 
 OPTIONS = {
     "size": "tiny",

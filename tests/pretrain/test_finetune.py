@@ -5,15 +5,15 @@ import dataclasses
 import pytest
 import torch
 
+from elmo.corpus.store import CorpusStore
 from elmo.errors import ConfigError, ResumeError
-from elmo.pretrain.adaptive import AdaptiveConfig
+from elmo.lm.adaptive import AdaptiveConfig
+from elmo.lm.perplexity import store_perplexity
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.corpus.store import CorpusStore
 from elmo.pretrain.extension import extend_softmax, extended_vocabulary
 from elmo.pretrain.finetune import finetune, new_softmax, train_softmax
 from elmo.pretrain.loop import pretrain
-from elmo.pretrain.optimizers import AdamConfig
-from elmo.pretrain.perplexity import store_perplexity
+from elmo.pretrain.step.optimizers import AdamConfig
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import UNKNOWN_ID, Vocabulary
 from elmo.weights.formats import read_model, write_model

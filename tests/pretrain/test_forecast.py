@@ -4,8 +4,8 @@ import logging
 
 import pytest
 
+from elmo.corpus.store import CorpusStore
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.corpus.store import CorpusStore
 from elmo.pretrain.forecast import describe_plan, duration
 from elmo.pretrain.loop import pretrain
 from elmo.pretrain.memory import estimate_memory

@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-from elmo.pretrain.adaptive import AdaptiveConfig
+from elmo.lm.adaptive import AdaptiveConfig
+from elmo.lm.head import FullConfig, SampledConfig
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.head import FullConfig, SampledConfig
 from elmo.pretrain.loop import pretrain
-from elmo.pretrain.metrics import read_metrics
-from elmo.pretrain.optimizers import AdagradConfig, AdamConfig, MuonConfig
+from elmo.pretrain.step.optimizers import AdagradConfig, AdamConfig, MuonConfig
 from elmo.pretrain.trainer import Trainer
+from elmo.run.metrics import read_metrics
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]
 

@@ -10,11 +10,11 @@ import torch
 import torch._dynamo  # (the optimizer's first step imports it)
 from tests.killing import contents, points, run
 
+from elmo.lm.head import FullConfig
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.finetune import finetune
-from elmo.pretrain.head import FullConfig
 from elmo.pretrain.loop import pretrain
-from elmo.pretrain.optimizers import AdamConfig
+from elmo.pretrain.step.optimizers import AdamConfig
 from elmo.weights.formats import read_model
 
 pytestmark = [

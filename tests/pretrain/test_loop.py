@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 
 from elmo.errors import ConfigError, ElmoError, ResumeError
-from elmo.pretrain import step as step_module
-from elmo.pretrain.adaptive import AdaptiveConfig
+from elmo.lm.adaptive import AdaptiveConfig
+from elmo.lm.head import FullConfig, SampledConfig
 from elmo.pretrain.checkpoint import list_checkpoints
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.guard import GuardConfig
-from elmo.pretrain.head import FullConfig, SampledConfig
 from elmo.pretrain.loop import pretrain
-from elmo.pretrain.metrics import read_metrics
-from elmo.pretrain.optimizers import AdagradConfig, AdamConfig, MuonConfig
+from elmo.pretrain.step import step as step_module
+from elmo.pretrain.step.guard import GuardConfig
+from elmo.pretrain.step.optimizers import AdagradConfig, AdamConfig, MuonConfig
 from elmo.pretrain.trainer import Trainer
+from elmo.run.metrics import read_metrics
 from elmo.weights.formats import read_model
 
 LOSSES = [SampledConfig(samples=8), FullConfig(), AdaptiveConfig()]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from elmo.pretrain.adaptive import AdaptiveConfig
+from elmo.lm.adaptive import AdaptiveConfig
+from elmo.lm.head import FullConfig
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.head import FullConfig
 from elmo.pretrain.memory import distinct_words, estimate_memory
 from elmo.pretrain.plan import make_plan
 from elmo.pretrain.trainer import new_model

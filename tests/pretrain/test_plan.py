@@ -3,10 +3,10 @@
 import pytest
 
 from elmo.errors import ConfigError
+from elmo.lm.head import FullConfig, SampledConfig
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.head import FullConfig, SampledConfig
-from elmo.pretrain.optimizers import AdamConfig
 from elmo.pretrain.plan import make_plan
+from elmo.pretrain.step.optimizers import AdamConfig
 
 
 def plan(symbols=1_000_000, vocabulary=30_000, world=1, **options):

@@ -4,14 +4,14 @@ import pytest
 import torch
 
 import elmo.pretrain.trainer as trainer_module
+from elmo.corpus.store import CorpusStore
+from elmo.lm.head import SampledConfig
 from elmo.model.bilstm import State
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.corpus.store import CorpusStore
-from elmo.pretrain.distributed import World
-from elmo.pretrain.head import SampledConfig
 from elmo.pretrain.plan import make_plan
-from elmo.pretrain.randomness import generator_for
 from elmo.pretrain.trainer import Trainer, new_model
+from elmo.run.distributed import World
+from elmo.run.randomness import generator_for
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import torch
 from tests.tasks.conftest import SAMPLES_OF_TASKS, Sample, small_recipe
 
 from elmo.ops.crf import Chain, crf_best_path, crf_loss
-from elmo.tasks.layercache import CacheConfig, LayerStore
-from elmo.tasks.trained import load_trained_task
-from elmo.tasks.trainer import train_task
+from elmo.tasks.embedding.layercache import CacheConfig, LayerStore
+from elmo.tasks.training.directory import load_trained_task
+from elmo.tasks.training.trainer import train_task
 from elmo.weights.loaded import LoadedModel
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]

@@ -8,7 +8,7 @@ import torch
 from tests.killing import contents, points, run
 
 from elmo.tasks.recipes import find_recipe
-from elmo.tasks.trainer import train_task
+from elmo.tasks.training.trainer import train_task
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot fork"),

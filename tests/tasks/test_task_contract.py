@@ -7,8 +7,8 @@ from tests.tasks.conftest import SAMPLES_OF_TASKS, Sample, small_recipe
 
 from elmo.errors import InputError
 from elmo.tasks.recipes import RECIPES
-from elmo.tasks.trained import load_trained_task
-from elmo.tasks.trainer import train_task
+from elmo.tasks.training.directory import load_trained_task
+from elmo.tasks.training.trainer import train_task
 from elmo.weights.loaded import LoadedModel
 
 ALL = pytest.mark.parametrize("sample", SAMPLES_OF_TASKS.values(), ids=SAMPLES_OF_TASKS.keys())

@@ -20,14 +20,14 @@ import torch
 from safetensors.torch import save_file
 from tests.weights.making import CONFIGS, make_model
 
+from elmo.disk.guarded.archives import gunzip
+from elmo.disk.guarded.plainfiles import parse_json
 from elmo.errors import ElmoError, WeightsError
+from elmo.text.vocabularyfile import read_vocabulary
 from elmo.weights import zipped
-from elmo.weights.archives import gunzip
 from elmo.weights.formats import read_model, write_model
-from elmo.weights.pickles import read_state_dict
-from elmo.weights.plainfiles import parse_json
-from elmo.weights.tensorfile import read_header
-from elmo.weights.vocabularyfile import read_vocabulary
+from elmo.weights.guarded.pickles import read_state_dict
+from elmo.weights.guarded.tensorfile import read_header
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "efml" / "cnn_elmo"
 MOST_SECONDS = 10.0

@@ -8,10 +8,10 @@ from elmo.embed.embedder import Embedder
 from elmo.errors import WeightsError
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.describe import describe
+from elmo.weights.guarded.tensorfile import read_header, read_tensors, write_tensors
 from elmo.weights.loaded import Softmax
 from elmo.weights.native import read_native, write_native
 from elmo.weights.quantized import SCALE, dequantize, quantize, scale_shape
-from elmo.weights.tensorfile import read_header, read_tensors, write_tensors
 from elmo.weights.verify import verify
 
 SENTENCES = ["We tied the boat to the far bank.", "My aunt worked at the bank for 30 years.", "é"]

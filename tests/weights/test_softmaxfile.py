@@ -8,9 +8,9 @@ from tests.weights.making import CONFIGS, WORDS, make_model
 
 from elmo.errors import ElmoError, WeightsError
 from elmo.text.vocabulary import Vocabulary
+from elmo.weights.guarded.tensorfile import write_tensors
 from elmo.weights.loaded import LoadedModel, Softmax
 from elmo.weights.softmaxfile import add_softmax, write_softmax
-from elmo.weights.tensorfile import write_tensors
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_a_full_disk_is_named_and_leaves_nothing(whole, tmp_path, monkeypatch):
     def full(*_, **__):
         raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
 
-    monkeypatch.setattr("elmo.weights.tensorfile.save_file", full)
+    monkeypatch.setattr("elmo.weights.guarded.tensorfile.save_file", full)
     with pytest.raises(ElmoError, match=r"softmax\.safetensors: cannot be written: No space left on device; make room"):
         write_softmax(whole, tmp_path / "softmax.safetensors")
     assert not list(tmp_path.iterdir())

@@ -8,10 +8,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from elmo.analysis.similarity import choose_place
+from elmo.embed.bulk.progress import TextBar
 from elmo.embed.embedder import BAR_AFTER_SECONDS, Embedder
-from elmo.embed.progress import TextBar
 from elmo.embed.selection import Layers
-from elmo.embed.similarity import choose_place
 from elmo.errors import ConfigError
 
 BATCH = 256

@@ -17,11 +17,11 @@ from elmo.analysis.examples import Use
 from elmo.analysis.fonts import DEFAULT, fonts_for
 from elmo.analysis.labels import place_labels
 from elmo.analysis.projection import principal_plane
+from elmo.analysis.similarity import place_of
+from elmo.disk.writing import write_file
 from elmo.embed.embedder import Embedder
-from elmo.embed.similarity import place_of
 from elmo.errors import ConfigError, InputError, MissingExtraError
 from elmo.text.tokenizer import Tokenizer
-from elmo.text.writing import write_file
 
 SUFFIXES = (".png", ".svg", ".pdf")
 # Told apart by people who do not see all colours; and the shapes differ too. [Okabe and Ito 2008]

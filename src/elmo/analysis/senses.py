@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from elmo.analysis.examples import Use
+from elmo.analysis.similarity import place_of
 from elmo.embed.embedder import Embedder
-from elmo.embed.similarity import place_of
 
 Floats = npt.NDArray[np.floating]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import h5py
 
+from elmo.disk.temporaries import temporary_directory
 from elmo.errors import ConfigError
-from elmo.text.temporaries import temporary_directory
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import torch
 
-from elmo.text.threadlock import ThreadLock
+from elmo.ops.threadlock import ThreadLock
 
 
 class CpuThreads:

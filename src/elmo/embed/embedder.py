@@ -14,9 +14,9 @@ from torch import Tensor
 from tqdm import tqdm
 
 from elmo.embed.batches import BOUNDARIES, by_length, in_order
-from elmo.embed.captured import CapturedBiLM
 from elmo.embed.contextualize import Forward, contextualize, contextualize_long
 from elmo.embed.cputhreads import CPU_THREADS
+from elmo.embed.graphs import CapturedBiLM
 from elmo.embed.selection import Layers, Pooling, check_layers, join_pieces, pool, select_layers, sentence_rows
 from elmo.embed.sentences import read_sentences
 from elmo.embed.wordcache import WordCache
@@ -27,12 +27,12 @@ from elmo.model.bilstm import BiLSTM, State
 from elmo.model.charcnn import CharCNNConfig
 from elmo.model.frozen import frozen_copy
 from elmo.model.packed import PackedBiLM, can_pack
-from elmo.ops.cpu_bfloat16 import cpu_runs_bfloat16
+from elmo.ops.cpu.bfloat16 import cpu_runs_bfloat16
+from elmo.ops.cpu.packed_file import PackedFile
 from elmo.ops.device import choose_device
-from elmo.ops.packed_file import PackedFile
-from elmo.ops.transfer import to_device
+from elmo.ops.gpu.transfer import to_device
+from elmo.ops.threadlock import ThreadLock
 from elmo.text.chars import spell_as_originals
-from elmo.text.threadlock import ThreadLock
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel
 

@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 
 from elmo.embed.embedder import Embedder, Reference, StateMode
+from elmo.ops.cpu.packed_file import PackedFile
 from elmo.ops.device import choose_device
-from elmo.ops.packed_file import PackedFile
 from elmo.weights.formats import read_model
-from elmo.weights.packaged import DEFAULT
 from elmo.weights.packedfiles import packed_path
+from elmo.weights.published.packaged import DEFAULT
 
 
 def load(

@@ -15,6 +15,8 @@ import safetensors.torch
 import torch
 from torch import Tensor, nn
 
+from elmo.disk.guarded.plainfiles import read_json, refusing
+from elmo.disk.writing import write_file
 from elmo.embed.contextualize import contextualize
 from elmo.embed.sentences import check_tokens
 from elmo.embed.wordcache import WordCache
@@ -25,13 +27,11 @@ from elmo.model.fields import read_fields
 from elmo.model.frozen import frozen_copy
 from elmo.model.mix import LayerNorm, ScalarMix
 from elmo.model.packed import PackedBiLM, can_pack
-from elmo.text.threadlock import ThreadLock
-from elmo.text.writing import write_file
+from elmo.ops.threadlock import ThreadLock
 from elmo.weights.formats import read_model, write_model
+from elmo.weights.guarded.tensorfile import read_tensors
 from elmo.weights.loaded import LoadedModel
-from elmo.weights.packaged import DEFAULT
-from elmo.weights.plainfiles import read_json, refusing
-from elmo.weights.tensorfile import read_tensors
+from elmo.weights.published.packaged import DEFAULT
 
 OPTIONS_FILE = "elmo.json"
 MIXES_FILE = "elmo.safetensors"

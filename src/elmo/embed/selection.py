@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from elmo.errors import ConfigError
-from elmo.ops.transfer import to_device
+from elmo.ops.gpu.transfer import to_device
 
 Layers = Literal["mean", "top", "all"] | int
 Pooling = Literal["mean", "max"]

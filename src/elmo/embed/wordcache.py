@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from elmo.ops.transfer import to_device
-from elmo.text.threadlock import ThreadLock
+from elmo.ops.gpu.transfer import to_device
+from elmo.ops.threadlock import ThreadLock
 
 DEFAULT_BYTES = 128 * 1024 * 1024
 FEWEST_ROWS = 1024

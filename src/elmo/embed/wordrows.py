@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from elmo.ops.cpu_kernels import PackedCharEncoder
+from elmo.ops.cpu.kernels import PackedCharEncoder
 
 # Libraries of matrix products choose their order of summation by the number of rows. On a CPU the rows of whole blocks
 # of 8 are summed alike, whatever their number; on a GPU only an equal number of rows is a certain thing.

@@ -17,7 +17,7 @@ from elmo.model.fields import read_fields
 from elmo.model.jointlstm import JointLSTM, JointLSTMConfig
 from elmo.model.manylangs import ManyLangsConfig, ManyLangsTokens
 from elmo.model.wordtable import WordTable, WordTableConfig
-from elmo.ops.transfer import to_device
+from elmo.ops.gpu.transfer import to_device
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from elmo.errors import ConfigError, InputError
 from elmo.model.bilstm import State, reading_order, text_order
+from elmo.ops.gpu.transfer import to_device
 from elmo.ops.lstmp import LSTMPState, LSTMPWeights, lstmp
-from elmo.ops.transfer import to_device
 
 
 @dataclass(frozen=True, kw_only=True)

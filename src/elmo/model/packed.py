@@ -10,9 +10,9 @@ from torch import Tensor
 from elmo.model.bilm import BiLM, run_layers
 from elmo.model.bilstm import BiLSTM, BiLSTMConfig, LSTMLayer, State
 from elmo.model.charcnn import CharCNN, Highway
-from elmo.ops.cpu_kernels import PackedCharEncoder, PackedHighway, PackedLSTMP, kernels_run
+from elmo.ops.cpu.kernels import PackedCharEncoder, PackedHighway, PackedLSTMP, kernels_run
+from elmo.ops.cpu.packed_file import PackedFile
 from elmo.ops.lstmp import LSTMPState, alive_rows
-from elmo.ops.packed_file import PackedFile
 from elmo.text.chars import IN_WORD_PADDING
 
 

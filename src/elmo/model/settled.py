@@ -4,7 +4,7 @@ Definition: the state that each direction reaches from zero by reading again and
 stands between two sentences in training (begin-sentence for the forward direction, end-sentence for the backward one;
 what closes a sentence is predicted there, never read [bilm-tf data.py, LMDataset]), until it stops moving. It needs no
 text, so every checkpoint has it. Reading both boundary tokens, as inference does, leads to a state that no training has
-seen; docs/lab-log.md has the figures.
+seen; dev/log.md has the figures.
 """
 
 import torch

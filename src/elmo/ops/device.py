@@ -1,5 +1,9 @@
 """Which device to compute on, and in which precision."""
 
+import contextlib
+import os
+import re
+from pathlib import Path
 from typing import Literal
 
 import torch
@@ -32,3 +36,17 @@ def uses_bf16(precision: str, device: torch.device, *, option: str) -> bool:
     if precision == "auto":
         return device.type == "cuda" and torch.cuda.is_bf16_supported()
     return precision == "bfloat16"
+
+
+def free_memory(device: torch.device) -> int | None:
+    """Bytes that can be had on a GPU or in the machine (all it has, if only that is known); None where nothing is."""
+    if device.type == "cuda":
+        return int(torch.cuda.mem_get_info(device)[0])
+    with contextlib.suppress(OSError, AttributeError):
+        available = re.search(r"^MemAvailable:\s*(\d+) kB", Path("/proc/meminfo").read_text("ascii"), re.MULTILINE)
+        if available is not None:
+            return 1024 * int(available[1])
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None

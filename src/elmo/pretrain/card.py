@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from elmo.lm.perplexity import Perplexity
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.perplexity import Perplexity
 
 
 def training_card(

@@ -13,18 +13,18 @@ from pathlib import Path
 
 from torch import Tensor
 
+from elmo.disk.directories import PREVIOUS, clean_up, recover
+from elmo.disk.guarded.plainfiles import read_json, refusing, require_file, shortened
+from elmo.disk.temporaries import remove_directory
+from elmo.disk.writing import errors_naming
 from elmo.errors import ElmoError, ResumeError
 from elmo.model.fields import read_fields
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.guard import GuardConfig
 from elmo.pretrain.progress import Progress
-from elmo.text.temporaries import remove_directory
-from elmo.text.writing import errors_naming
-from elmo.weights.atomic import PREVIOUS, clean_up, recover
+from elmo.pretrain.step.guard import GuardConfig
+from elmo.weights.guarded.tensorfile import read_tensors, write_tensors
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.native import WEIGHTS, write_native
-from elmo.weights.plainfiles import read_json, refusing, require_file, shortened
-from elmo.weights.tensorfile import read_tensors, write_tensors
 
 logger = logging.getLogger(__name__)
 

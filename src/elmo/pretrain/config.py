@@ -8,19 +8,19 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
+from elmo.disk.guarded.plainfiles import read_json, refusing
+from elmo.disk.guarded.tomlfiles import read_toml
 from elmo.errors import ConfigError
+from elmo.lm.adaptive import AdaptiveConfig
+from elmo.lm.head import FullConfig, SampledConfig
 from elmo.model.bilm import BiLMConfig
 from elmo.model.fields import formerly, read_fields
 from elmo.ops.device import FORMER_PRECISIONS, TrainingPrecision
-from elmo.pretrain.adaptive import AdaptiveConfig
-from elmo.pretrain.guard import GuardConfig
-from elmo.pretrain.head import FullConfig, SampledConfig
-from elmo.pretrain.optimizers import MuonConfig, OptimizerConfig
-from elmo.pretrain.schedule import ScheduleConfig
+from elmo.pretrain.data.streams import Order
 from elmo.pretrain.sizes import Size, model_of_size
-from elmo.pretrain.streams import Order
-from elmo.weights.plainfiles import read_json, refusing
-from elmo.weights.tomlfiles import read_toml
+from elmo.pretrain.step.guard import GuardConfig
+from elmo.pretrain.step.optimizers import MuonConfig, OptimizerConfig
+from elmo.run.schedule import ScheduleConfig
 
 RECIPES = ("finetune", "modern", "paper", "softmax")
 

@@ -1,15 +1,15 @@
 """What a configuration leaves open, chosen by the text and the device: the size of the model, rows, passes, samples.
 
 On a CPU the choices are made for about an hour on two cores, on a GPU for the best model. The measurements behind them
-are in docs/lab-log.md, "What a laptop can train in an hour".
+are in dev/log.md, "What a laptop can train in an hour".
 """
 
 import dataclasses
 import math
 from typing import Literal
 
+from elmo.lm.head import SampledConfig
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.head import SampledConfig
 from elmo.pretrain.sizes import Size
 
 DeviceType = Literal["cpu", "cuda"]

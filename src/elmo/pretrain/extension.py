@@ -10,8 +10,8 @@ import dataclasses
 import numpy as np
 import torch
 
+from elmo.corpus.store import CorpusStore
 from elmo.model.wordtable import WordTableConfig
-from elmo.pretrain.corpus.store import CorpusStore
 from elmo.text.vocabulary import UNKNOWN_ID, Vocabulary
 from elmo.weights.loaded import LoadedModel, Softmax
 

@@ -15,21 +15,21 @@ from pathlib import Path
 
 import torch
 
+from elmo.corpus.store import CorpusStore
+from elmo.disk.directories import clean_up
 from elmo.errors import ConfigError, ResumeError
+from elmo.lm.adaptive import AdaptiveConfig
+from elmo.lm.head import SoftmaxHead
+from elmo.lm.languagemodel import LanguageModel, softmax_head
+from elmo.lm.perplexity import Perplexity, store_perplexity
 from elmo.model.frozen import frozen_copy
 from elmo.model.wordtable import WordTableConfig
-from elmo.pretrain.adaptive import AdaptiveConfig
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.corpus.store import CorpusStore
-from elmo.pretrain.distributed import is_first_process
 from elmo.pretrain.extension import extend_softmax, extended_vocabulary
-from elmo.pretrain.head import SoftmaxHead
-from elmo.pretrain.languagemodel import LanguageModel, softmax_head
 from elmo.pretrain.loop import Result, Status, find_saved, pretrain
-from elmo.pretrain.perplexity import Perplexity, store_perplexity
-from elmo.pretrain.randomness import generator_for
+from elmo.run.distributed import is_first_process
+from elmo.run.randomness import generator_for
 from elmo.text.vocabulary import Vocabulary
-from elmo.weights.atomic import clean_up
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.loaded import LoadedModel, Softmax
 from elmo.weights.native import is_native

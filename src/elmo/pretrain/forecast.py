@@ -1,7 +1,7 @@
 """What a run will be, told before its first step: text, model, steps, minutes, memory, and which of it was chosen."""
 
+from elmo.corpus.store import CorpusStore
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.corpus.store import CorpusStore
 from elmo.pretrain.memory import MemoryEstimate
 from elmo.pretrain.plan import Plan
 

@@ -10,8 +10,14 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from elmo.corpus.store import CorpusStore
+from elmo.disk.directories import clean_up
+from elmo.disk.guarded.plainfiles import refusing
 from elmo.errors import ConfigError, ElmoError, ResumeError
-from elmo.ops.allocator import keep_freed_memory
+from elmo.lm.languagemodel import LanguageModel
+from elmo.lm.perplexity import Perplexity
+from elmo.ops.cpu.allocator import keep_freed_memory
+from elmo.ops.device import free_memory
 from elmo.pretrain.card import training_card
 from elmo.pretrain.checkpoint import (
     FOLDER,
@@ -23,22 +29,17 @@ from elmo.pretrain.checkpoint import (
     save_checkpoint,
 )
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.corpus.store import CorpusStore
-from elmo.pretrain.curves import draw_curves
-from elmo.pretrain.distributed import World, join_world
 from elmo.pretrain.forecast import describe_plan
-from elmo.pretrain.guard import Verdict
-from elmo.pretrain.languagemodel import LanguageModel
-from elmo.pretrain.memory import MemoryEstimate, estimate_memory, free_memory
-from elmo.pretrain.perplexity import Perplexity
+from elmo.pretrain.memory import MemoryEstimate, estimate_memory
 from elmo.pretrain.plan import make_plan
 from elmo.pretrain.progress import Evaluation, Progress, continued_config, corpus_identity
 from elmo.pretrain.reports import Reports
-from elmo.pretrain.stopping import Reason, StopRequest
+from elmo.pretrain.step.guard import Verdict
 from elmo.pretrain.trainer import Trainer, new_model
-from elmo.weights.atomic import clean_up
+from elmo.run.curves import draw_curves
+from elmo.run.distributed import World, join_world
+from elmo.run.stopping import Reason, StopRequest
 from elmo.weights.native import write_native
-from elmo.weights.plainfiles import refusing
 
 logger = logging.getLogger(__name__)
 

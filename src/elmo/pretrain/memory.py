@@ -6,23 +6,17 @@ right within a factor of 1.5 on a CPU. On a GPU the kernels keep less (logits on
 is an upper bound.
 """
 
-import contextlib
 import itertools
 import math
-import os
-import re
 from dataclasses import dataclass
-from pathlib import Path
 
-import torch
-
+from elmo.lm.adaptive import AdaptiveConfig, default_cutoffs
+from elmo.lm.head import SampledConfig
 from elmo.model.bilm import BiLMConfig
 from elmo.model.charcnn import CharCNNConfig
-from elmo.pretrain.adaptive import AdaptiveConfig, default_cutoffs
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.head import SampledConfig
+from elmo.pretrain.data.streams import MEMORY_BUDGET
 from elmo.pretrain.plan import Plan
-from elmo.pretrain.streams import MEMORY_BUDGET
 from elmo.weights.tensors import tensor_shapes
 
 FLOAT = 4
@@ -76,20 +70,6 @@ def estimate_memory(
 def distinct_words(positions: int, types: int) -> int:
     """About how many different words a step has."""
     return min(types, positions, int(DISTINCT_FACTOR * positions**DISTINCT_POWER))
-
-
-def free_memory(device: torch.device) -> int | None:
-    """Bytes that can be had on a GPU or in the machine (all it has, if only that is known); None where nothing is."""
-    if device.type == "cuda":
-        return int(torch.cuda.mem_get_info(device)[0])
-    with contextlib.suppress(OSError, AttributeError):
-        available = re.search(r"^MemAvailable:\s*(\d+) kB", Path("/proc/meminfo").read_text("ascii"), re.MULTILINE)
-        if available is not None:
-            return 1024 * int(available[1])
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return None
 
 
 def _head_size(config: TrainConfig, vocabulary: int, size: int) -> int:

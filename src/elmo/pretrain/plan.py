@@ -4,14 +4,14 @@ import math
 from dataclasses import dataclass
 
 from elmo.errors import ConfigError
+from elmo.lm.head import SampledConfig
 from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.data.streams import windows_per_epoch
 from elmo.pretrain.defaults import DeviceType, complete_config
-from elmo.pretrain.head import SampledConfig
-from elmo.pretrain.streams import windows_per_epoch
 
 EVALUATIONS = 20  # in a run, at least
 # Smaller models bear and want higher rates: 1.2e-3 was stable for 4,096 cells over 500 M tokens, 1.6e-3 for 2,048 over
-# 2 billion; with 1,024 cells 2.4e-3 was 9 % better than 1.2e-3, with 256 4e-3 to 8e-3 were best (docs/lab-log.md).
+# 2 billion; with 1,024 cells 2.4e-3 was 9 % better than 1.2e-3, with 256 4e-3 to 8e-3 were best (dev/log.md).
 RATE, RATE_CELLS = 1.2e-3, 4096
 
 

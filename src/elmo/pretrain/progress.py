@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from elmo.disk.differences import first_difference
 from elmo.errors import ResumeError
+from elmo.lm.head import SampledConfig
+from elmo.lm.perplexity import Perplexity
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.guard import Guard
-from elmo.pretrain.head import SampledConfig
-from elmo.pretrain.perplexity import Perplexity
-from elmo.weights.differences import first_difference
+from elmo.pretrain.step.guard import Guard
 
 # What may be changed when a run goes on; all else would make it another run.
 CHANGEABLE = (

@@ -9,9 +9,9 @@ from typing import Any
 from tqdm import tqdm
 
 from elmo.pretrain.forecast import duration
-from elmo.pretrain.metrics import Metrics
 from elmo.pretrain.plan import Plan
 from elmo.pretrain.progress import Evaluation, Progress
+from elmo.run.metrics import Metrics
 
 logger = logging.getLogger(__name__)
 

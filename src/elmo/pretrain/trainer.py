@@ -8,33 +8,34 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from elmo.corpus.layout import SEPARATOR
+from elmo.corpus.store import CorpusStore
 from elmo.errors import ConfigError, ResumeError
+from elmo.lm.adaptive import FILE as ADAPTIVE_FILE
+from elmo.lm.adaptive import AdaptiveHead, read_adaptive, write_adaptive
+from elmo.lm.head import SoftmaxHead, make_head
+from elmo.lm.languagemodel import LanguageModel
+from elmo.lm.perplexity import Perplexity, StateMode, measure_perplexity
+from elmo.lm.typetable import make_type_table
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import State
 from elmo.model.wordtable import WordTableConfig
 from elmo.ops.device import uses_bf16
 from elmo.ops.softmax import draw_log_uniform
-from elmo.pretrain.adaptive import FILE as ADAPTIVE_FILE
-from elmo.pretrain.adaptive import AdaptiveHead, read_adaptive, write_adaptive
-from elmo.pretrain.captured import CapturedStep
 from elmo.pretrain.checkpoint import Checkpoint
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.corpus.store import CorpusStore
-from elmo.pretrain.distinct import Distinct, distinct_rows, distinct_rows_within
-from elmo.pretrain.distributed import World
-from elmo.pretrain.gradients import Gradients
-from elmo.pretrain.head import SoftmaxHead, make_head
-from elmo.pretrain.languagemodel import LanguageModel
-from elmo.pretrain.optimizers import make_optimizer
-from elmo.pretrain.perplexity import Perplexity, StateMode, measure_perplexity
+from elmo.pretrain.data.distinct import Distinct, distinct_rows, distinct_rows_within
+from elmo.pretrain.data.source import make_source
+from elmo.pretrain.data.streams import Streams, rows_of_rank
 from elmo.pretrain.plan import Plan
-from elmo.pretrain.randomness import Generators, generator_for
-from elmo.pretrain.resets import kept_rows
-from elmo.pretrain.schedule import rate_share
-from elmo.pretrain.source import make_source
-from elmo.pretrain.step import StepOptions, StepResult, train_step
-from elmo.pretrain.streams import SEPARATOR, Streams, rows_of_rank
-from elmo.pretrain.typetable import make_type_table
+from elmo.pretrain.step.gradients import Gradients
+from elmo.pretrain.step.graph import CapturedStep
+from elmo.pretrain.step.optimizers import make_optimizer
+from elmo.pretrain.step.resets import kept_rows
+from elmo.pretrain.step.step import StepOptions, StepResult, train_step
+from elmo.run.distributed import World
+from elmo.run.randomness import Generators, generator_for
+from elmo.run.schedule import rate_share
 from elmo.weights.loaded import LoadedModel, Softmax
 from elmo.weights.native import read_native
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from elmo.tasks.examples import Example, Raw
-from elmo.text.files import read_lines
+from elmo.text.lines import read_lines
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.tokens import Tokens
 

@@ -5,15 +5,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from elmo.disk.guarded.plainfiles import refusing
+from elmo.disk.guarded.tomlfiles import parse_toml, read_toml
 from elmo.errors import ConfigError
 from elmo.model.fields import read_fields
 from elmo.tasks.classification.task import Classification, ClassificationConfig
-from elmo.tasks.options import ElmoConfig, EmbeddingConfig
+from elmo.tasks.embedding.config import ElmoConfig, EmbeddingConfig
 from elmo.tasks.tagging.task import Tagging, TaggingConfig
 from elmo.tasks.task import Task
-from elmo.tasks.training import TrainConfig
-from elmo.weights.plainfiles import refusing
-from elmo.weights.tomlfiles import parse_toml, read_toml
+from elmo.tasks.training.config import TrainConfig
 
 
 @dataclass(frozen=True, kw_only=True)

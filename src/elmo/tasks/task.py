@@ -13,9 +13,9 @@ from torch import Tensor, nn
 
 from elmo.errors import InputError
 from elmo.tasks.details import Details
-from elmo.tasks.embedding import TaskEmbedding
+from elmo.tasks.embedding.embedding import TaskEmbedding
+from elmo.tasks.embedding.texts import TextBatch
 from elmo.tasks.examples import Example
-from elmo.tasks.texts import TextBatch
 from elmo.text.tokenizer import Tokenizer
 
 logger = logging.getLogger(__name__)

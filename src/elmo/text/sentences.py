@@ -7,7 +7,7 @@ or end with white space, and nothing but white space lies between them.
 import re
 from collections.abc import Iterable
 
-from elmo.text import other_sentences, punkt
+from elmo.text import punkt, sentences_by_rule
 
 Span = tuple[int, int]
 
@@ -24,7 +24,7 @@ def split_sentences(text: str, language: str) -> list[Span]:
     spans: list[Span] = []
     for start, end in _stripped(text, _paragraphs(text)):
         paragraph = flat[start:end]
-        found = punkt.split(paragraph) if code == "en" else other_sentences.split(paragraph, code)
+        found = punkt.split(paragraph) if code == "en" else sentences_by_rule.split(paragraph, code)
         spans += [(start + s, start + e) for s, e in found]
     return spans
 

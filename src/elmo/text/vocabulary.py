@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from elmo.disk.writing import write_file
 from elmo.errors import ConfigError, VocabularyError
-from elmo.text.files import read_lines
-from elmo.text.writing import write_file
+from elmo.text.lines import read_lines
 
 BEGIN_SENTENCE = "<S>"
 END_SENTENCE = "</S>"

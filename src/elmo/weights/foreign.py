@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from elmo.disk.guarded.plainfiles import read_json, shortened
 from elmo.errors import WeightsError
-from elmo.weights.plainfiles import read_json, shortened
 
 _DUMP = (
     "export its weights where it was trained: bilm-tf's bin/dump_weights.py writes the weights.hdf5 that is read here"

@@ -9,20 +9,20 @@ from typing import Literal
 import torch
 from safetensors import SafetensorError
 
+from elmo.disk.cachefolder import cache_directory
+from elmo.disk.directories import recover
+from elmo.disk.guarded.archives import is_archive
+from elmo.disk.guarded.plainfiles import exists, one_line
 from elmo.errors import WeightsError
-from elmo.text.cachefolder import cache_directory
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
-from elmo.weights.archives import is_archive
-from elmo.weights.atomic import recover
-from elmo.weights.checkpoint import find_checkpoint, is_checkpoint, read_checkpoint, write_checkpoint
+from elmo.weights.bilmtf.files import find_checkpoint, is_checkpoint, read_checkpoint, write_checkpoint
 from elmo.weights.foreign import foreign_model
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.manylangs import is_manylangs, read_manylangs
 from elmo.weights.native import Storage, is_native, read_native, write_native
-from elmo.weights.packaged import DEFAULT, locate_packaged, packaged_directory
-from elmo.weights.plainfiles import exists, one_line
-from elmo.weights.published import Published, fetch_published, find_published, require_published
+from elmo.weights.published.addresses import Published, fetch_published, find_published, require_published
+from elmo.weights.published.packaged import DEFAULT, locate_packaged, packaged_directory
 from elmo.weights.zipped import detect_zip, read_zip
 
 logger = logging.getLogger(__name__)

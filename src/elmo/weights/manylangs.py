@@ -11,19 +11,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from elmo.disk.guarded.jsonvalues import clip, integer, pairs, table, text
+from elmo.disk.guarded.plainfiles import member, read_bytes, read_json, shortened
 from elmo.errors import ConfigError, InputError, WeightsError
 from elmo.model.bilm import BiLMConfig
 from elmo.model.bilstm import BiLSTMConfig
 from elmo.model.jointlstm import JointLSTMConfig
 from elmo.model.manylangs import ManyLangsConfig
-from elmo.ops.lstmp_reference import FORGET_BIAS
+from elmo.ops.lstmp.reference import FORGET_BIAS
 from elmo.text.codepoints import PADDING, Dictionaries, Ids, parse_dictionary
 from elmo.text.tokenizer import Tokenizer
-from elmo.weights.jsonvalues import clip, integer, pairs, table, text
-from elmo.weights.limits import check_sizes, check_values
+from elmo.weights.guarded.limits import check_sizes, check_values
+from elmo.weights.guarded.pickles import read_state_dict
 from elmo.weights.loaded import LoadedModel
-from elmo.weights.pickles import read_state_dict
-from elmo.weights.plainfiles import member, read_bytes, read_json, shortened
 from elmo.weights.tensors import build, check_finite, tensor_shapes
 
 CONFIG, WORDS, CHARACTERS = "config.json", "word.dic", "char.dic"

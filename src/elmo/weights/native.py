@@ -8,22 +8,22 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from elmo.disk.directories import atomic_directory, recover
+from elmo.disk.guarded.jsonvalues import integer
+from elmo.disk.guarded.plainfiles import file_sha256, member, read_bytes, read_json, shortened
 from elmo.errors import ConfigError, InputError, WeightsError
 from elmo.model.bilm import BiLMConfig
 from elmo.model.manylangs import ManyLangsConfig
 from elmo.text.codepoints import Dictionaries, Ids, dictionary_text, parse_dictionary_text
 from elmo.text.tokenizer import Tokenizer
-from elmo.weights.atomic import atomic_directory, recover
+from elmo.text.vocabularyfile import read_vocabulary, write_vocabulary
 from elmo.weights.card import default_card
-from elmo.weights.jsonvalues import integer
-from elmo.weights.limits import check_sizes, check_values
+from elmo.weights.guarded.limits import check_sizes, check_values
+from elmo.weights.guarded.tensorfile import read_header, read_tensors, write_tensors
 from elmo.weights.loaded import LoadedModel, Softmax
-from elmo.weights.plainfiles import file_sha256, member, read_bytes, read_json, shortened
 from elmo.weights.quantized import SCALE, dequantize, is_half, quantize_all, scale_shape
 from elmo.weights.selftest import run_self_test
-from elmo.weights.tensorfile import read_header, read_tensors, write_tensors
 from elmo.weights.tensors import SETTLED, build, check_finite, content_sha256, tensor_shapes
-from elmo.weights.vocabularyfile import read_vocabulary, write_vocabulary
 
 FORMAT = "elmo"
 FORMAT_VERSION = 1

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
+from elmo.disk.writing import errors_naming, write_file
 from elmo.errors import MissingExtraError, WeightsError
 from elmo.model.bilstm import BiLSTM, LSTMLayer
 from elmo.model.charcnn import CharCNN, Highway
-from elmo.ops.lstmp_reference import FORGET_BIAS
-from elmo.text.writing import errors_naming, write_file
+from elmo.ops.lstmp.reference import FORGET_BIAS
 from elmo.weights.loaded import LoadedModel
 
 OPSET = 17

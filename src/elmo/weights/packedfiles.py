@@ -11,9 +11,9 @@ import os
 import time
 from pathlib import Path
 
-from elmo.ops.cpu_library import cpu_library_name
-from elmo.text.bounded import remove_oldest
-from elmo.text.cachefolder import cache_directory, why_not_private
+from elmo.disk.bounded import remove_oldest
+from elmo.disk.cachefolder import cache_directory, why_not_private
+from elmo.ops.cpu.library import cpu_library_name
 from elmo.weights.native import WEIGHTS, is_native
 
 logger = logging.getLogger(__name__)

@@ -13,16 +13,16 @@ from pathlib import Path
 
 import torch
 
+from elmo.disk.guarded.plainfiles import one_line, shortened
+from elmo.disk.temporaries import temporary_directory
+from elmo.disk.writing import errors_naming
 from elmo.errors import VocabularyError, WeightsError
-from elmo.text.temporaries import temporary_directory
 from elmo.text.vocabulary import Vocabulary
-from elmo.text.writing import errors_naming
+from elmo.text.vocabularyfile import MOST_VOCABULARY_BYTES, MOST_WORDS
+from elmo.weights.guarded.tensorfile import read_header, read_tensors, write_tensors
 from elmo.weights.loaded import LoadedModel, Softmax
-from elmo.weights.plainfiles import one_line, shortened
 from elmo.weights.quantized import SCALE, dequantize, quantize, scale_shape
-from elmo.weights.tensorfile import read_header, read_tensors, write_tensors
 from elmo.weights.tensors import check_finite
-from elmo.weights.vocabularyfile import MOST_VOCABULARY_BYTES, MOST_WORDS
 
 logger = logging.getLogger(__name__)
 

@@ -2,25 +2,19 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
+from elmo.disk.finding import Finding
+from elmo.disk.guarded.plainfiles import file_sha256, member
 from elmo.errors import ElmoError
-from elmo.weights.cache import recorded_sha256
 from elmo.weights.formats import read_model
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.native import WEIGHTS, read_config
-from elmo.weights.plainfiles import file_sha256, member
+from elmo.weights.published.records import recorded_sha256
 from elmo.weights.selftest import TOLERANCE, run_self_test, self_test_difference
 from elmo.weights.tensors import is_finite
-
-
-class Finding(NamedTuple):
-    """One thing that was looked at."""
-
-    ok: bool
-    what: str
 
 
 def verify(source: str | Path) -> list[Finding]:

@@ -7,15 +7,15 @@ from typing import Literal
 
 import torch
 
+from elmo.disk.guarded.archives import Archive, gunzip, open_archive, unpacked
+from elmo.disk.guarded.plainfiles import MOST_JSON_BYTES, read_json
 from elmo.errors import WeightsError
 from elmo.text.tokenizer import Tokenizer
-from elmo.weights import checkpoint, manylangs
-from elmo.weights.archives import Archive, gunzip, open_archive, unpacked
-from elmo.weights.checkpoint import CheckpointFiles, read_checkpoint
-from elmo.weights.limits import MOST_VALUES
+from elmo.text.vocabularyfile import MOST_VOCABULARY_BYTES, read_vocabulary
+from elmo.weights import manylangs
+from elmo.weights.bilmtf.files import OPTIONS, VOCABULARY, CheckpointFiles, read_checkpoint
+from elmo.weights.guarded.limits import MOST_VALUES
 from elmo.weights.loaded import LoadedModel
-from elmo.weights.plainfiles import MOST_JSON_BYTES, read_json
-from elmo.weights.vocabularyfile import MOST_VOCABULARY_BYTES, read_vocabulary
 
 logger = logging.getLogger(__name__)
 
@@ -44,28 +44,28 @@ def read_zip(path: Path, *, dtype: torch.dtype = torch.float32, finite: bool = T
 
 
 def _kind(archive: Archive, path: Path) -> ZipFormat:
-    if NLPL_WEIGHTS in archive and checkpoint.OPTIONS in archive:
+    if NLPL_WEIGHTS in archive and OPTIONS in archive:
         return "nlpl-zip"
     if all(name in archive for name in (manylangs.CONFIG, manylangs.TOKENS, manylangs.ENCODER)):
         return "manylangs-zip"
     raise WeightsError(
-        f"{path}: is not an archive of a model; wanted are {NLPL_WEIGHTS} and {checkpoint.OPTIONS}, or "
+        f"{path}: is not an archive of a model; wanted are {NLPL_WEIGHTS} and {OPTIONS}, or "
         f"{manylangs.CONFIG}, {manylangs.TOKENS} and {manylangs.ENCODER}"
     )
 
 
 def _read_nlpl(archive: Archive, path: Path, *, dtype: torch.dtype, finite: bool) -> LoadedModel:
     names = {
-        checkpoint.OPTIONS: MOST_JSON_BYTES,
+        OPTIONS: MOST_JSON_BYTES,
         NLPL_WEIGHTS: MOST_WEIGHTS_BYTES,
-        checkpoint.VOCABULARY: MOST_VOCABULARY_BYTES,
+        VOCABULARY: MOST_VOCABULARY_BYTES,
         PACKED_VOCABULARY: MOST_VOCABULARY_BYTES,
     }
     with unpacked(archive, names, path) as directory:
-        vocabulary = directory / checkpoint.VOCABULARY
+        vocabulary = directory / VOCABULARY
         if not vocabulary.is_file() and PACKED_VOCABULARY in archive:
             gunzip(directory / PACKED_VOCABULARY, vocabulary, most_bytes=MOST_VOCABULARY_BYTES)
-        files = CheckpointFiles(directory / NLPL_WEIGHTS, directory / checkpoint.OPTIONS, None, None)
+        files = CheckpointFiles(directory / NLPL_WEIGHTS, directory / OPTIONS, None, None)
         if "char_cnn" not in read_json(files.options):
             files = files._replace(vocabulary=vocabulary)
         model = read_checkpoint(files, dtype=dtype, finite=finite)

@@ -7,7 +7,7 @@ from tests.tasks.conftest import SAMPLES, SAMPLES_OF_TASKS, small_recipe
 
 from elmo.errors import InputError
 from elmo.tasks.classification.columns import refuse_a_label_each, refuse_swapped
-from elmo.tasks.trainer import train_task
+from elmo.tasks.training.trainer import train_task
 
 TASK = small_recipe(SAMPLES_OF_TASKS["classification of lines"]).make_task()
 

@@ -4,9 +4,9 @@ import torch
 from tests.tasks.conftest import SAMPLES_OF_TASKS, small_recipe
 
 from elmo.tasks.classification.model import BiattentiveClassifier, Maxout
-from elmo.tasks.dataset import Dataset
-from elmo.tasks.trained import build_model
-from elmo.tasks.vocabulary import WordTable
+from elmo.tasks.embedding.wordlist import WordTable
+from elmo.tasks.training.dataset import Dataset
+from elmo.tasks.training.directory import build_model
 from elmo.weights.loaded import LoadedModel
 
 SAMPLE = SAMPLES_OF_TASKS["classification"]

@@ -5,8 +5,8 @@ import pytest
 from tests.tasks.conftest import SAMPLES
 
 from elmo.embed.module import Elmo
+from elmo.tasks.embedding.layercache import CacheConfig, LayerStore
 from elmo.tasks.examples import Example
-from elmo.tasks.layercache import CacheConfig, LayerStore
 from elmo.tasks.probe.linear import ProbeConfig, probe_layers
 from elmo.tasks.tagging.task import Tagging, TaggingConfig
 from elmo.weights.loaded import LoadedModel

@@ -10,12 +10,12 @@ import pytest
 import torch
 from tests.tasks.conftest import SAMPLES_OF_TASKS, small_recipe
 
-from elmo.tasks.dataset import Dataset
+from elmo.tasks.embedding.wordlist import WordTable
 from elmo.tasks.examples import Example
 from elmo.tasks.tagging.model import Tagger
 from elmo.tasks.tagging.spans import Span, find_spans
-from elmo.tasks.trained import TrainedTask, build_model
-from elmo.tasks.vocabulary import WordTable
+from elmo.tasks.training.dataset import Dataset
+from elmo.tasks.training.directory import TrainedTask, build_model
 from elmo.text.tokenizer import Tokenizer
 
 SAMPLE = SAMPLES_OF_TASKS["ner"]

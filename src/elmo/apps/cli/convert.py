@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from elmo.apps.cli import options
-from elmo.apps.cli.again import say
+from elmo.apps.cli.resuming import say
 from elmo.errors import InputError
 
 
@@ -74,10 +74,10 @@ def convert(
 
     Example: elmo convert run/model small-model --storage int8 --softmax-to small-softmax.safetensors
     """
+    from elmo.disk.guarded.plainfiles import read_text
     from elmo.weights.formats import Format, read_model, write_model
     from elmo.weights.native import MOST_CARD_BYTES
     from elmo.weights.onnxfile import write_onnx
-    from elmo.weights.plainfiles import read_text
     from elmo.weights.softmaxfile import write_softmax
 
     model = read_model(source, options=options_file, embedding=embedding, vocabulary=vocabulary)

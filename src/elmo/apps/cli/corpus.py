@@ -51,7 +51,7 @@ def build(
 
     Example: elmo corpus build texts/ -o corpus --rule unicode --language de
     """
-    from elmo.pretrain.corpus.build import build_corpus
+    from elmo.corpus.build import build_corpus
 
     finished = resume and is_store(str(output))
     store = build_corpus(
@@ -82,6 +82,6 @@ def build(
 
 def is_store(path: str) -> bool:
     """Whether a path is a corpus store rather than text."""
-    from elmo.pretrain.corpus.layout import MANIFEST
+    from elmo.corpus.layout import MANIFEST
 
     return (Path(path) / MANIFEST).is_file()

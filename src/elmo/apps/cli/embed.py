@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from elmo.apps.cli import options
-from elmo.apps.cli.again import INTERRUPTED, command_again
+from elmo.apps.cli.resuming import INTERRUPTED, command_again
 
 if TYPE_CHECKING:
-    from elmo.embed.bulk import Embedded
+    from elmo.embed.bulk.job import Embedded
     from elmo.embed.selection import Layers
 
 
@@ -112,7 +112,7 @@ def embed(
     - and -o - lines are answered as they come. With --engine ray a file or directory becomes a directory of Parquet
     shards (docs/speed.md).
     """
-    from elmo.embed.bulk import BulkOptions, embed_file, format_of
+    from elmo.embed.bulk.job import BulkOptions, embed_file, format_of
     from elmo.embed.load import load
 
     wanted = BulkOptions(
@@ -124,7 +124,7 @@ def embed(
         dtype=dtype.value,
     )
     if engine is Engine.ray:
-        from elmo.embed.ray_engine import Cluster, embed_with_ray
+        from elmo.embed.bulk.ray_engine import Cluster, embed_with_ray
 
         if overwrite or output == "-" or output.endswith(FILES) or output_format not in (None, OutputFormat.parquet):
             raise typer.BadParameter("--engine ray writes a new directory of Parquet files, or goes on with --resume")

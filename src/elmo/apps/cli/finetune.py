@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from elmo.apps.cli import options
-from elmo.apps.cli.again import command_again, end_unfinished, say
 from elmo.apps.cli.common import tell_progress
 from elmo.apps.cli.corpus import is_store
+from elmo.apps.cli.resuming import command_again, end_unfinished, say
 
 
 def finetune(
@@ -48,9 +48,9 @@ def finetune(
 
     Example: elmo finetune abstracts.txt -o tuned --model my-model
     """
+    from elmo.corpus.build import build_corpus
+    from elmo.corpus.store import CorpusStore
     from elmo.pretrain.config import TrainConfig
-    from elmo.pretrain.corpus.build import build_corpus
-    from elmo.pretrain.corpus.store import CorpusStore
     from elmo.pretrain.finetune import finetune as tune
     from elmo.pretrain.finetune import train_softmax
 

@@ -36,7 +36,7 @@ def verify(
 
     Example: elmo verify my-model
     """
-    from elmo.pretrain.corpus.verify import verify_store
+    from elmo.corpus.verify import verify_store
     from elmo.weights.verify import verify as check
 
     findings = verify_store(Path(model)) if is_store(model) else check(model)

@@ -24,8 +24,8 @@ from elmo.apps.cli import (
     task,
     vocab,
 )
-from elmo.apps.cli.again import INTERRUPTED
 from elmo.apps.cli.common import HELP, Call, Debug, Offline, Verbose, Version, add_command, add_group, one_call
+from elmo.apps.cli.resuming import INTERRUPTED
 from elmo.errors import ElmoError
 
 # Typer carries its own copy of click from 0.28 on; this is the base of its usage errors in every version.

@@ -9,7 +9,7 @@ import typer
 from elmo.errors import InputError
 
 if TYPE_CHECKING:
-    from elmo.weights.catalogue import KnownModel
+    from elmo.weights.published.catalogue import KnownModel
 
 HEADS = ("name", "language", "parameters", "licence", "here", "address")
 UNKNOWN = "unknown"
@@ -28,7 +28,7 @@ def models(
 
     Example: elmo models german
     """
-    from elmo.weights.catalogue import find_models, known_models
+    from elmo.weights.published.catalogue import find_models, known_models
 
     found = known_models() if wanted is None else find_models(wanted)
     if not found:

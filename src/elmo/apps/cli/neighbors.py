@@ -65,7 +65,7 @@ def neighbors(
     from elmo.analysis.examples import read_collection
     from elmo.analysis.neighbors import Question, Sentence, answer_questions
     from elmo.embed.load import load
-    from elmo.text.files import expand_paths
+    from elmo.text.lines import expand_paths
 
     if questions is not None:
         if word is not None or occurrence is not None:
@@ -106,7 +106,7 @@ def neighbors(
 def read_questions(path: str) -> Iterator["Question"]:
     """The questions of a file, one a line."""
     from elmo.analysis.neighbors import Question
-    from elmo.text.files import read_lines
+    from elmo.text.lines import read_lines
 
     none = True
     for number, line in read_lines(path):

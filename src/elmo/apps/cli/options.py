@@ -9,7 +9,7 @@ import typer
 from elmo.errors import UserError
 
 if TYPE_CHECKING:
-    from elmo.pretrain.perplexity import Perplexity
+    from elmo.lm.perplexity import Perplexity
     from elmo.text.tokenizer import Tokenizer
     from elmo.weights.loaded import LoadedModel
 
@@ -109,7 +109,7 @@ def choose_tokenizer(rule: Rule | None, language: str | None, *, tokenized: bool
 def read_language_model(source: str | None, softmax: Path | None) -> "LoadedModel":
     """A model with the softmax of a file, where one is given."""
     from elmo.weights.formats import read_model
-    from elmo.weights.packaged import DEFAULT
+    from elmo.weights.published.packaged import DEFAULT
     from elmo.weights.softmaxfile import add_softmax
 
     model = read_model(source or DEFAULT)

@@ -13,8 +13,8 @@ logger = logging.getLogger(__name__)
 
 def check_packaged_text(embedder: "Embedder", model: str | None) -> None:
     """Refuse a model that says that it is of another language; for any but the packaged one, tell what is read."""
-    from elmo.weights.languages import language_name
-    from elmo.weights.packaged import DEFAULT
+    from elmo.weights.published.languages import language_name
+    from elmo.weights.published.packaged import DEFAULT
 
     language = embedder.model.tokenizer.language
     if language is not None and language.partition("-")[0].lower() != "en":

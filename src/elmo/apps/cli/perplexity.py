@@ -28,8 +28,8 @@ def perplexity(
 
     Example: elmo perplexity heldout.txt --model run/model
     """
-    from elmo.pretrain.corpus.store import CorpusStore
-    from elmo.pretrain.perplexity import store_perplexity, text_perplexity
+    from elmo.corpus.store import CorpusStore
+    from elmo.lm.perplexity import store_perplexity, text_perplexity
 
     loaded = options.read_language_model(model, softmax)
     for mode in [state] if state is not None else list(options.State):
@@ -50,7 +50,7 @@ def read_placed_sentences(
     paths: list[str], tokenizer: "Tokenizer", *, tokenized: bool
 ) -> Iterator[tuple[str, int, list[str]]]:
     """The same with the file and the line (from 1) that each stands in."""
-    from elmo.text.files import expand_paths, read_lines
+    from elmo.text.lines import expand_paths, read_lines
 
     for path in expand_paths(paths):
         for number, line in read_lines(path):

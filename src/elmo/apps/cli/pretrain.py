@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from elmo.apps.cli import options
-from elmo.apps.cli.again import command_again, end_unfinished, say
 from elmo.apps.cli.common import tell_progress
+from elmo.apps.cli.resuming import command_again, end_unfinished, say
 
 
 class Size(StrEnum):

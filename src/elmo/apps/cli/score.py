@@ -10,7 +10,7 @@ from elmo.apps.cli.perplexity import read_sentences
 from elmo.errors import InputError
 
 if TYPE_CHECKING:
-    from elmo.pretrain.score import Substitute, TokenScore
+    from elmo.lm.score import Substitute, TokenScore
 
 
 def score(
@@ -30,7 +30,7 @@ def score(
 
     Example: elmo score sentences.txt --model run/model
     """
-    from elmo.pretrain.score import score_sentences, substitutes
+    from elmo.lm.score import score_sentences, substitutes
 
     loaded = options.read_language_model(model, softmax)
     sentences = list(read_sentences(text, loaded.tokenizer, tokenized=tokenized))

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elmo.apps.cli import options
-from elmo.apps.cli.again import command_again, end_unfinished
 from elmo.apps.cli.details import detail_lines
+from elmo.apps.cli.resuming import command_again, end_unfinished
 
 if TYPE_CHECKING:
     from elmo.embed.module import Elmo
-    from elmo.tasks.layercache import LayerStore
+    from elmo.tasks.embedding.layercache import LayerStore
 
 TEST_SCORES = "test.json"  # in the folder of a run
 
@@ -98,12 +98,12 @@ def train(
 
     Example: elmo task train ner --train train.txt --dev dev.txt --vectors glove.txt -o run
     """
+    from elmo.disk.writing import write_file
+    from elmo.tasks.embedding.wordvectors import read_word_vectors
     from elmo.tasks.recipes import changed_by_file, find_recipe, parse_change
-    from elmo.tasks.trainer import train_task
-    from elmo.tasks.wordvectors import read_word_vectors
-    from elmo.text.writing import write_file
+    from elmo.tasks.training.trainer import train_task
     from elmo.weights.formats import read_model
-    from elmo.weights.packaged import DEFAULT
+    from elmo.weights.published.packaged import DEFAULT
 
     recipe = find_recipe(name.value)
     if config is not None:
@@ -168,7 +168,7 @@ def evaluate(
 
     Example: elmo task evaluate run test.txt
     """
-    from elmo.tasks.trained import load_trained_task
+    from elmo.tasks.training.directory import load_trained_task
 
     trained = load_trained_task(directory, bilm=model, device=device)
     examples = trained.recipe.make_task().read(test)
@@ -200,10 +200,10 @@ def predict(
 
     Example: elmo task predict run sentences.txt --text -o tagged.txt
     """
-    from elmo.tasks.trained import load_trained_task
-    from elmo.text.files import refuse_output_in_source
+    from elmo.disk.writing import write_file
+    from elmo.tasks.training.directory import load_trained_task
+    from elmo.text.lines import refuse_output_in_source
     from elmo.text.tokenizer import Tokenizer
-    from elmo.text.writing import write_file
 
     if output != "-":
         refuse_output_in_source(source, output)
@@ -240,7 +240,7 @@ def wsd(
 
     Example: elmo task wsd --train semcor.data.xml --index-sense index.sense --model my-model senseval2.data.xml
     """
-    from elmo.tasks.senses.evaluate import evaluate_senses
+    from elmo.tasks.wsd.evaluate import evaluate_senses
 
     found = evaluate_senses(_elmo(model, device), train_file, tests, index_sense, output=output)
     layers = "  ".join(f"layer {n}" for n in range(len(found[0].layers)))
@@ -306,6 +306,6 @@ def _elmo(model: str | None, device: str | None) -> "Elmo":
 
 
 def _store(folder: Path | None, gigabytes: float) -> "LayerStore":
-    from elmo.tasks.layercache import CacheConfig, LayerStore
+    from elmo.tasks.embedding.layercache import CacheConfig, LayerStore
 
     return LayerStore(CacheConfig(folder=folder, disk=int(1e9 * gigabytes)))

@@ -78,7 +78,7 @@ def check(
 
 def count_words(paths: list[str], tokenizer: "Tokenizer") -> Counter[str]:
     """How often each token occurs in some files."""
-    from elmo.text.files import expand_paths, read_lines
+    from elmo.text.lines import expand_paths, read_lines
 
     counts: Counter[str] = Counter()
     for path in expand_paths(paths):

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from elmo.errors import WeightsError
 from elmo.model.bilm import BiLM
 from elmo.weights.formats import read_model
-from elmo.weights.published import fetch_published, find_published, published_names
+from elmo.weights.published.addresses import fetch_published, find_published, published_names
 
 _ORIGINAL = (
     "https://allennlp.s3.amazonaws.com/models/elmo/2x4096_512_2048cnn_2xhighway/elmo_2x4096_512_2048cnn_2xhighway"

@@ -11,7 +11,7 @@ from elmo.compat.bilm.vocabulary import UnicodeCharsVocabulary
 from elmo.compat.output import hdf5_output
 from elmo.compat.rows import characters_of, token_vectors
 from elmo.text.chars import FIRST_BYTE
-from elmo.text.files import read_lines
+from elmo.text.lines import read_lines
 
 Name = str | os.PathLike[str]
 

@@ -15,13 +15,13 @@ from torch import Tensor
 
 from elmo.compat.carried import CarriedState
 from elmo.compat.rows import RowVectors, lengths_of, token_vectors
+from elmo.disk.guarded.plainfiles import read_json
 from elmo.embed.batches import BOUNDARIES
 from elmo.errors import ConfigError, InputError
 from elmo.model.bilm import BiLM
 from elmo.model.wordtable import WordTableConfig
 from elmo.text.chars import CHARACTER_COUNT
-from elmo.weights import bilmtf
-from elmo.weights.plainfiles import read_json
+from elmo.weights.bilmtf import layout
 from elmo.weights.tensors import build, check_finite
 
 
@@ -105,9 +105,9 @@ class BidirectionalLanguageModel:
 
 def read_bilm(options: Path, weights: Path, embedding: Path | None = None) -> BiLM:
     """The biLM of bilm-tf's files; with `embedding`, one that reads word ids, whose vocabulary need not be known."""
-    words = None if embedding is None else bilmtf.count_words(embedding, options=options)
-    config = bilmtf.config_from_options(read_json(options), words=words, where=str(options))
-    tensors = bilmtf.read_weights(weights, config, embedding=embedding)
+    words = None if embedding is None else layout.count_words(embedding, options=options)
+    config = layout.config_from_options(read_json(options), words=words, where=str(options))
+    tensors = layout.read_weights(weights, config, embedding=embedding)
     check_finite(tensors, where=str(weights))
     return build(config, tensors).requires_grad_(False)
 

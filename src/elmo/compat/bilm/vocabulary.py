@@ -16,7 +16,7 @@ from elmo.errors import VocabularyError
 from elmo.text.chars import BEGIN_SENTENCE as BEGIN_SENTENCE_CHARACTER
 from elmo.text.chars import BEGIN_WORD, END_WORD, FIRST_BYTE, IN_WORD_PADDING
 from elmo.text.chars import END_SENTENCE as END_SENTENCE_CHARACTER
-from elmo.text.files import read_lines
+from elmo.text.lines import read_lines
 from elmo.text.vocabulary import BEGIN_SENTENCE, END_SENTENCE, SKIPPED_LINE, SPECIALS, UNKNOWN
 
 Ids = npt.NDArray[np.int32]

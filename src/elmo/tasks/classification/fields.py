@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from elmo.errors import InputError
-from elmo.text.files import read_lines
+from elmo.text.lines import read_lines
 
 CSV, JSON_LINES = ".csv", (".jsonl", ".ndjson")
 

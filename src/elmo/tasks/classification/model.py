@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from elmo.errors import ConfigError
-from elmo.tasks.embedding import TaskEmbedding
-from elmo.tasks.rnn import SentenceLSTM, lowest
+from elmo.tasks.embedding.embedding import TaskEmbedding
+from elmo.tasks.networks.rnn import SentenceLSTM, lowest
 from elmo.tasks.task import Batch, Belief, TaskModel
 
 POOLINGS = 4  # maximum, minimum, mean, attention

@@ -10,11 +10,11 @@ from elmo.tasks.classification.fields import Record, has_fields, read_fields_of
 from elmo.tasks.classification.model import BiattentiveClassifier, BiattentiveConfig
 from elmo.tasks.classification.trees import Phrase, read_tree
 from elmo.tasks.details import Details, confusion_details
-from elmo.tasks.embedding import TaskEmbedding
+from elmo.tasks.embedding.embedding import TaskEmbedding
 from elmo.tasks.examples import Example, Raw
 from elmo.tasks.rawtext import raw_example
 from elmo.tasks.task import Belief, Scores, Task
-from elmo.text.files import read_lines
+from elmo.text.lines import read_lines
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.tokens import join_sentences
 

@@ -14,11 +14,11 @@ from tqdm import tqdm
 
 from elmo.embed.module import Elmo
 from elmo.errors import ConfigError, InputError
-from elmo.pretrain.randomness import generator_for
+from elmo.run.randomness import generator_for
+from elmo.tasks.embedding.layercache import CachedLayers, LayerStore
 from elmo.tasks.examples import Example
-from elmo.tasks.layercache import CachedLayers, LayerStore
-from elmo.tasks.ragged import Ragged
 from elmo.tasks.task import check_labels
+from elmo.tasks.training.ragged import Ragged
 
 UNSEEN = -1  # a label that training does not have: never right
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from elmo.errors import InputError
-from elmo.text.files import read_lines
+from elmo.text.lines import read_lines
 
 CONLLU_SUFFIXES = (".conllu", ".conllup")
 CONLLU_COLUMNS = 10

@@ -11,9 +11,9 @@ from torch import Tensor, nn
 
 from elmo.errors import ConfigError
 from elmo.ops.crf import Chain, crf_best_path, crf_loss
-from elmo.ops.crf_posterior import crf_posterior
-from elmo.tasks.embedding import TaskEmbedding
-from elmo.tasks.rnn import SentenceLSTM, make_dropout
+from elmo.ops.crf.posterior import crf_posterior
+from elmo.tasks.embedding.embedding import TaskEmbedding
+from elmo.tasks.networks.rnn import SentenceLSTM, make_dropout
 from elmo.tasks.task import Batch, Belief, TaskModel
 
 FORBIDDEN = -10_000.0  # its exponential is zero, and yet it can be subtracted

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Literal
 
+from elmo.disk.guarded.plainfiles import shortened
 from elmo.errors import ConfigError, InputError
 from elmo.tasks.details import Details, confusion_details, label_scores
-from elmo.tasks.embedding import TaskEmbedding
+from elmo.tasks.embedding.embedding import TaskEmbedding
 from elmo.tasks.examples import Example, Raw
 from elmo.tasks.rawtext import read_raw_sentences
 from elmo.tasks.tagging.columns import column, is_conllu, read_sentences
@@ -25,7 +26,6 @@ from elmo.tasks.tagging.spans import (
 )
 from elmo.tasks.task import Belief, Scores, Task
 from elmo.text.tokenizer import Tokenizer
-from elmo.weights.plainfiles import shortened
 
 # Of CoNLL-U: the word form, and the tag of the language's own tag set (XPOS).
 CONLLU_TOKEN, CONLLU_LABEL = 2, 5

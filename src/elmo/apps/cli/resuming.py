@@ -1,0 +1,30 @@
+"""What one process of several says, and the command that goes on with a run."""
+
+import os
+import shlex
+from collections.abc import Sequence
+
+import typer
+
+INTERRUPTED = 130  # as a shell has it for Ctrl-C
+
+
+def say(line: str) -> None:
+    """A line of the result, once: only the first of several processes (torchrun) speaks."""
+    from elmo.run.distributed import is_first_process
+
+    if is_first_process():
+        typer.echo(line)
+
+
+def end_unfinished(status: str) -> None:
+    """An interrupted run exits with 130, so that a script goes no further; a time limit is an end as planned."""
+    if status == "interrupted":
+        raise typer.Exit(INTERRUPTED)
+
+
+def command_again(arguments: Sequence[str]) -> str:
+    """The command line that goes on with the run that these arguments began."""
+    processes = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+    program = ["elmo"] if processes == 1 else ["torchrun", "--nproc-per-node", str(processes), "-m", "elmo"]
+    return shlex.join([*program, *(argument for argument in arguments if argument != "--resume"), "--resume"])

@@ -1,0 +1,150 @@
+"""Processes that turn blocks of text into numbers. Each takes tasks with their text from its standard input and
+answers on its standard output.
+
+They are plain child processes rather than `multiprocessing`'s, which import the caller's main program again (a script
+must then be guarded, and a command line that knows torch costs seconds and gigabytes for each worker) and live on when
+the caller is killed. These end when their input does.
+"""
+
+import contextlib
+import json
+import os
+import queue
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import IO, Any, Protocol
+
+from elmo.errors import ElmoError
+
+_START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from elmo.corpus.workers import serve; serve()"
+
+Task = dict[str, Any]
+Answer = dict[str, Any]
+Handler = Callable[[Task, bytes], Answer]
+
+
+class Workers(Protocol):
+    """Something that handles tasks."""
+
+    def submit(self, task: Task, text: bytes) -> Future[Answer]: ...
+
+    def close(self) -> None: ...
+
+
+class OwnProcess:
+    """Handles every task at once and here."""
+
+    def __init__(self, handle: Handler) -> None:
+        self._handle = handle
+
+    def submit(self, task: Task, text: bytes) -> Future[Answer]:
+        future: Future[Answer] = Future()
+        try:
+            future.set_result(self._handle(task, text))
+        except ElmoError as error:
+            future.set_exception(error)
+        return future
+
+    def close(self) -> None:
+        pass
+
+
+class ChildProcesses:
+    """Handles tasks in child processes, as many at a time as there are processes."""
+
+    def __init__(self, count: int) -> None:
+        self._idle: queue.SimpleQueue[subprocess.Popen[bytes]] = queue.SimpleQueue()
+        self._children = [
+            subprocess.Popen(
+                [sys.executable, "-c", _START, json.dumps(sys.path)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                start_new_session=True,  # Ctrl-C is for the caller, which ends these processes
+            )
+            for _ in range(count)
+        ]
+        for child in self._children:
+            self._idle.put(child)
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix="corpus-worker")
+
+    def submit(self, task: Task, text: bytes) -> Future[Answer]:
+        return self._threads.submit(self._ask, task, text)
+
+    def close(self) -> None:
+        """End the processes; a task in work is lost."""
+        for child in self._children:
+            child.kill()
+        self._threads.shutdown(cancel_futures=True)
+        for child in self._children:
+            child.wait()
+            for pipe in (child.stdin, child.stdout):
+                _close(pipe)
+
+    def _ask(self, task: Task, text: bytes) -> Answer:
+        child = self._idle.get()
+        assert child.stdin is not None
+        assert child.stdout is not None
+        try:
+            send(child.stdin, task, text)
+            line = child.stdout.readline()
+        except OSError:
+            line = b""
+        finally:
+            self._idle.put(child)  # also one that has ended, or the next task would wait for it for ever
+        if not line:
+            raise ElmoError(
+                f"a worker process ended with exit code {child.wait()} (negative: killed by that signal, 9 often means "
+                "that memory ran out); use fewer workers"
+            )
+        answer: Answer = json.loads(line)
+        if "error" in answer:
+            raise ElmoError(answer["error"])
+        return answer
+
+
+def serve() -> None:
+    """What a child process runs: answer one task after the other until there is no more input."""
+    from elmo.corpus.worker import handle
+
+    tasks = sys.stdin.buffer
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as answers:
+        # What anything else prints must not be taken for an answer.
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+        while received := receive(tasks):
+            answers.write(json.dumps(_answer(handle, *received)).encode("ascii") + b"\n")
+            answers.flush()
+
+
+def send(pipe: IO[bytes], task: Task, text: bytes) -> None:
+    """A task as one line of JSON, which says how many bytes of text follow."""
+    pipe.write(json.dumps({**task, "bytes": len(text)}).encode("ascii") + b"\n")
+    pipe.write(text)
+    pipe.flush()
+
+
+def receive(pipe: IO[bytes]) -> tuple[Task, bytes] | None:
+    """What was sent; nothing at the end."""
+    line = pipe.readline()
+    if not line.endswith(b"\n"):
+        return None
+    task: Task = json.loads(line)
+    size = task.pop("bytes")
+    text = pipe.read(size)
+    return (task, text) if len(text) == size else None
+
+
+def _answer(handle: Handler, task: Task, text: bytes) -> Answer:
+    try:
+        return handle(task, text)
+    except ElmoError as error:
+        return {"error": str(error)}
+    except Exception as error:  # the caller must hear of it, whatever it is; its own process shows the place
+        return {"error": f"a worker failed with {type(error).__name__}: {error}; run with one worker to see where"}
+
+
+def _close(pipe: IO[bytes] | None) -> None:
+    if pipe is not None:
+        with contextlib.suppress(OSError):  # what was still to be sent to an ended process
+            pipe.close()

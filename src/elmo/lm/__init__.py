@@ -1,0 +1,1 @@
+"""The language model: a biLM with its softmax; perplexity, scores, substitutes. No training."""

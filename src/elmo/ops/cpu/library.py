@@ -1,0 +1,141 @@
+"""The compiled kernels for a CPU: built once by the machine's own compiler, proved in a child process, then kept.
+
+Without a compiler (or with ELMO_CPU_KERNELS=0) there are none, and plain torch does the same work, slower. What is kept
+is loaded only from a folder that nobody else can write, and only while it is the file that was built.
+"""
+
+import ctypes
+import functools
+import hashlib
+import logging
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from elmo.disk.cachefolder import VARIABLE, cache_directory, why_not_private
+from elmo.disk.writing import write_file
+from elmo.errors import ElmoError
+from elmo.ops.threadlock import ThreadLock
+
+_LOGGER = logging.getLogger(__name__)
+_LOCK = ThreadLock()  # threads that come together wait for one build
+SOURCE = Path(__file__).with_name("kernels.cpp")
+SWITCH = "ELMO_CPU_KERNELS"
+# Contraction: a product and a sum in one instruction. No other liberty with the arithmetic is taken.
+FLAGS = ["-O3", "-std=c++17", "-fPIC", "-shared", "-pthread", "-ffp-contract=fast", "-fno-math-errno"]
+FOLDER = "kernels"
+MOST_SECONDS = 120
+SELF_TEST = "import ctypes, sys; sys.exit(ctypes.CDLL(sys.argv[1]).elmo_self_test())"
+
+
+def cpu_library() -> ctypes.CDLL | None:
+    """The library, built if need be; None where that does not work, which is said once."""
+    with _LOCK.held():
+        return _find_library()
+
+
+@functools.cache
+def _find_library() -> ctypes.CDLL | None:
+    if os.environ.get(SWITCH) == "0" or os.name == "nt":
+        return None
+    compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+    path = cache_directory() / FOLDER / f"cpu-{_key(compiler)}.so"
+    try:
+        fault = _fault_of_folder(path.parent)
+        if fault is not None:
+            _LOGGER.warning(
+                "%s: %s, so no compiled code is taken from there; the CPU kernels are built for this process alone, "
+                "which takes some seconds; take that right away (chmod go-w), or set %s to a folder of your own",
+                path.parent,
+                fault,
+                VARIABLE,
+            )
+            with tempfile.TemporaryDirectory(prefix="elmo-kernels-") as folder:  # only its owner may enter it
+                return _load_or_build(compiler, Path(folder) / path.name)
+        return _load_or_build(compiler, path)
+    except (OSError, subprocess.SubprocessError, ElmoError) as error:
+        _LOGGER.warning("the CPU kernels could not be built (%s); plain torch is used, slower", _first_line(error))
+        return None
+
+
+def _fault_of_folder(folder: Path) -> str | None:
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return why_not_private(folder)
+
+
+def _load_or_build(compiler: str | None, path: Path) -> ctypes.CDLL | None:
+    if not _is_as_built(path):
+        if compiler is None:
+            _LOGGER.info("no C++ compiler is installed, so plain torch is used; with one (g++) a CPU is faster")
+            return None
+        _build(compiler, path)
+    return ctypes.CDLL(str(path))
+
+
+def _is_as_built(path: Path) -> bool:
+    """Whether the file is there, nobody else could write it, and its bytes are those that were built."""
+    if not (path.is_file() and _record_of(path).is_file()):  # not built yet, or its record is lost; a pipe would wait
+        return False
+    try:
+        fault = why_not_private(path)
+        recorded = _record_of(path).read_text("ascii")
+        if fault is None and recorded != hashlib.sha256(path.read_bytes()).hexdigest():
+            fault = "is not as it was built"
+    except FileNotFoundError:  # taken away by another process
+        return False
+    except ValueError:
+        fault = "has a record that is none"
+    if fault is not None:
+        _LOGGER.warning("%s: %s; it is not used but built anew", path, fault)
+    return fault is None
+
+
+def _record_of(path: Path) -> Path:
+    return path.with_suffix(".sha256")
+
+
+def cpu_library_name() -> str | None:
+    """The name of the library, which tells one build, and so one kind of processor, from another."""
+    library = cpu_library()
+    return None if library is None else Path(library._name).stem
+
+
+def _key(compiler: str | None) -> str:
+    """Another source, processor or compiler is another library: a home folder may be shared between machines."""
+    digest = hashlib.sha256(SOURCE.read_bytes())
+    digest.update(repr((FLAGS, compiler, platform.machine(), _processor())).encode("utf-8"))
+    return digest.hexdigest()[:24]
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8", errors="replace").splitlines()
+    except OSError:
+        return platform.processor()
+    return "\n".join(sorted({line for line in lines if line.startswith(("model name", "flags", "Features"))}))
+
+
+def _build(compiler: str, path: Path) -> None:
+    _LOGGER.info("building the CPU kernels, once on this machine: %s", path)
+    native = "-mcpu=native" if platform.machine() in ("arm64", "aarch64") else "-march=native"
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        made = os.path.join(folder, "kernels.so")
+        _run([compiler, *FLAGS, native, str(SOURCE), "-o", made])
+        # In a child: a processor that advertises instructions that it cannot run must not kill this process.
+        _run([sys.executable, "-c", SELF_TEST, made])
+        os.chmod(made, 0o700)
+        write_file(_record_of(path), hashlib.sha256(Path(made).read_bytes()).hexdigest().encode("ascii"))
+        os.replace(made, path)
+
+
+def _run(command: list[str]) -> None:
+    subprocess.run(command, check=True, capture_output=True, text=True, timeout=MOST_SECONDS)
+
+
+def _first_line(error: Exception) -> str:
+    text = getattr(error, "stderr", None) or str(error)
+    return str(text).strip().split("\n", 1)[0][:200]

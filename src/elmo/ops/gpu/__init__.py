@@ -1,0 +1,1 @@
+"""What all operations on a GPU share: products, copies, recorded graphs, Triton."""

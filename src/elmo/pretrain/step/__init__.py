@@ -1,0 +1,1 @@
+"""One training step: losses, gradients, optimizers, and the CUDA graph of it all."""

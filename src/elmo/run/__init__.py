@@ -1,0 +1,1 @@
+"""What every training run shares: stopping, metrics and curves, random numbers, processes."""

@@ -1,0 +1,1 @@
+"""Networks that several task models are made of."""

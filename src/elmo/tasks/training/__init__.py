@@ -1,0 +1,1 @@
+"""The trainer of all tasks: examples as batches, early stopping, checkpoints, the trained model on disk."""

@@ -1,0 +1,172 @@
+"""A bilm-tf / AllenNLP checkpoint as files: finding what belongs together, reading it into a model, writing one."""
+
+import dataclasses
+import json
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+from elmo.disk.directories import atomic_directory
+from elmo.disk.guarded.plainfiles import member, one_line, read_json
+from elmo.errors import WeightsError
+from elmo.model.bilstm import BiLSTMConfig
+from elmo.model.charcnn import CharCNNConfig
+from elmo.model.frozen import frozen_copy
+from elmo.model.wordtable import WordTableConfig
+from elmo.text.tokenizer import Tokenizer
+from elmo.text.vocabulary import Vocabulary
+from elmo.text.vocabularyfile import read_vocabulary, write_vocabulary
+from elmo.weights.bilmtf import layout
+from elmo.weights.loaded import LoadedModel
+from elmo.weights.tensors import build, check_finite
+
+logger = logging.getLogger(__name__)
+
+WEIGHTS, OPTIONS, VOCABULARY = "weights.hdf5", "options.json", "vocab.txt"
+# The published models are English and their text was split so. What was trained otherwise says so with `tokenizer=`.
+TOKENIZER = Tokenizer(rule="treebank")
+SAME_STATE = 1e-3  # of a settled state: no more than rounding
+
+
+class CheckpointFiles(NamedTuple):
+    """The files of one checkpoint."""
+
+    weights: Path
+    options: Path
+    embedding: Path | None  # word vectors that lie apart
+    vocabulary: Path | Vocabulary | None
+
+
+def is_checkpoint(directory: Path) -> bool:
+    """Whether a directory holds an options file and a weights file under the names that are in use."""
+    return bool(_weights_in(directory)) and bool(_options_in(directory))
+
+
+def find_checkpoint(
+    path: Path,
+    *,
+    options: Path | None = None,
+    embedding: Path | None = None,
+    vocabulary: Path | Vocabulary | None = None,
+) -> CheckpointFiles:
+    """The files that belong to a directory or to an .hdf5 file. Several candidates are an error, not a guess."""
+    if path.is_dir():
+        weights = _only(path, _weights_in(path), wanted=WEIGHTS)
+        directory = path
+    else:
+        weights, directory = path, path.parent
+    if options is None:
+        beside = directory / weights.with_suffix(".json").name.replace("weights", "options")
+        if "weights" in weights.name and beside.is_file():
+            options = member(directory, beside.name)
+        else:
+            options = _only(directory, _options_in(directory), wanted=OPTIONS)
+    return CheckpointFiles(weights, options, embedding, vocabulary)
+
+
+def read_checkpoint(files: CheckpointFiles, *, dtype: torch.dtype = torch.float32, finite: bool = True) -> LoadedModel:
+    """The model, without a settled state."""
+    options = read_json(files.options)
+    words: int | None = None
+    if files.embedding is not None or "char_cnn" not in options:
+        words = layout.count_words(files.embedding or files.weights, options=files.options)
+    config = layout.config_from_options(options, words=words, where=str(files.options))
+    vocabulary = files.vocabulary
+    if vocabulary is None and words is not None:
+        directory = files.weights.parent
+        vocabulary = _only(directory, _vocabularies_in(directory), wanted=VOCABULARY)
+    if isinstance(vocabulary, Path):
+        vocabulary = read_vocabulary(vocabulary)
+    if words is not None and vocabulary is not None and len(vocabulary) != words:
+        raise WeightsError(
+            f"{files.embedding or files.weights}: embedding: found {words:,} rows, but the vocabulary has "
+            f"{len(vocabulary):,} words and each wants one"
+        )
+    tensors = layout.read_weights(files.weights, config, embedding=files.embedding)
+    if finite:
+        check_finite(tensors, where=str(files.weights))
+    return LoadedModel(
+        bilm=build(config, {name: tensor.to(dtype) for name, tensor in tensors.items()}),
+        tokenizer=TOKENIZER,
+        vocabulary=vocabulary,
+        format="bilm-tf",
+        source=str(files.weights),
+    )
+
+
+def write_checkpoint(model: LoadedModel, directory: Path, *, overwrite: bool = False) -> None:
+    """Write `options.json` and `weights.hdf5` (and `vocab.txt` for a model that reads words) into a new directory."""
+    options = layout.options_from_config(model.config)
+    for warning in _losses(model):
+        logger.warning("%s: %s", directory, warning)
+    with atomic_directory(directory, overwrite=overwrite, replaceable=is_checkpoint) as temporary:
+        layout.write_weights(temporary / WEIGHTS, model.config, model.bilm.state_dict())
+        (temporary / OPTIONS).write_text(json.dumps(options, indent=2) + "\n", encoding="utf-8")
+        if isinstance(model.config.tokens, WordTableConfig) and model.vocabulary is not None:
+            write_vocabulary(model.vocabulary, temporary / VOCABULARY)
+
+
+def _losses(model: LoadedModel) -> list[str]:
+    """What the format drops, and who cannot load the result."""
+    lstm, tokens = model.config.lstm, model.config.tokens
+    assert isinstance(lstm, BiLSTMConfig)
+    losses = {
+        "the settled state is not written; readers compute it anew, and its vectors will differ a little": (
+            model.is_settled and not _settles_as_stored(model)
+        ),
+        "the softmax is not written; bilm-tf's format has no place for it": model.softmax is not None,
+        "the original code cannot run a model of one direction": not lstm.bidirectional,
+        "AllenNLP refuses a model without skip connections; bilm-tf loads it": not lstm.skip_connections,
+        "AllenNLP refuses a model without projections; bilm-tf loads it": lstm.projection_dim is None
+        or (isinstance(tokens, CharCNNConfig) and not tokens.projected),
+        "AllenNLP has no models that read word ids; bilm-tf loads it": isinstance(tokens, WordTableConfig),
+        f"the tokenizer rule {model.tokenizer.rule!r} is not written; readers suppose {TOKENIZER.rule!r}": (
+            model.tokenizer != TOKENIZER
+        ),
+    }
+    return [text for text, lost in losses.items() if lost]
+
+
+def _weights_in(directory: Path) -> list[str]:
+    names = _names(directory, lambda name: name.endswith((".hdf5", ".h5")))
+    for certain in (WEIGHTS, "model.hdf5"):
+        if certain in names:
+            return [certain]
+    return [name for name in names if "weights" in name]
+
+
+def _options_in(directory: Path) -> list[str]:
+    names = _names(directory, lambda name: name.endswith(".json") and "options" in name)
+    return [OPTIONS] if OPTIONS in names else names
+
+
+def _vocabularies_in(directory: Path) -> list[str]:
+    names = _names(directory, lambda name: name.endswith(".txt") and "vocab" in name)
+    return [VOCABULARY] if VOCABULARY in names else names
+
+
+def _names(directory: Path, wanted: Callable[[str], bool]) -> list[str]:
+    try:
+        with os.scandir(directory) as entries:
+            return sorted(entry.name for entry in entries if wanted(entry.name))
+    except OSError as error:
+        raise WeightsError(f"{directory}: cannot be listed ({one_line(error)})") from None
+
+
+def _only(directory: Path, names: list[str], *, wanted: str) -> Path:
+    if not names:
+        raise WeightsError(f"{directory.resolve()}: {wanted} is missing; put it there, or name it where it is")
+    if len(names) > 1:
+        raise WeightsError(f"{directory}: several files could be {wanted}: {', '.join(names[:5])}; name the one to use")
+    return member(directory, names[0])
+
+
+def _settles_as_stored(model: LoadedModel) -> bool:
+    """Whether the weights as they are lead to the settled state that is stored; rounding after it was made may not."""
+    anew = dataclasses.replace(model, bilm=frozen_copy(model.bilm))
+    anew.settle()
+    return torch.allclose(anew.bilm.settled_h, model.bilm.settled_h, rtol=0, atol=SAME_STATE)

@@ -1,0 +1,236 @@
+"""Bulk embedding on Ray: shards, resuming, and a worker that is killed in the middle."""
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+
+from elmo.embed.bulk import ray_engine
+from elmo.embed.bulk.job import BulkOptions
+from elmo.embed.bulk.ray_engine import EmbedShard, Shard, embed_with_ray, lines_of, plan
+from elmo.embed.embedder import Embedder
+from elmo.errors import ConfigError, InputError, ResumeError
+from elmo.text.lines import read_lines
+
+has_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="the extra `ray` is not installed")
+on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds the workers in /proc")
+WORDS = [
+    "the",
+    "bank",
+    "approved",
+    "a",
+    "loan",
+    "on",
+    "a",
+    "river",
+    "in",
+    "spring",
+    "naïve",
+    "漢字",
+    "play",
+    "right",
+    ".",
+]
+
+
+def sentence(n: int) -> str:
+    return " ".join(WORDS[(n * k + k) % len(WORDS)] for k in range(1, n % 9 + 1))
+
+
+def make_corpus(folder: Path, *, lines: int) -> Path:
+    folder.mkdir()
+    (folder / "a.txt").write_text("".join(f"{sentence(n)}\n" for n in range(lines)), encoding="utf-8")
+    (folder / "b.txt").write_bytes(b"\xef\xbb\xbfwith a mark\r\n\r\nno end at the end")
+    (folder / "empty.txt").write_text("", encoding="utf-8")
+    return folder
+
+
+def test_the_shards_hold_every_line_once(tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path / "corpus", lines=25)
+    shards = plan(str(corpus), lines_in_shard=10)
+    assert [(Path(s.file).name, s.first_line) for s in shards] == [
+        ("a.txt", 0),
+        ("a.txt", 10),
+        ("a.txt", 20),
+        ("b.txt", 0),
+    ]
+    for name in ("a.txt", "b.txt"):
+        found = [line for s in shards if s.file.endswith(name) for line in lines_of(s)]
+        assert found == [line for _, line in read_lines(corpus / name)]
+
+
+def test_a_worker_makes_a_shard_that_equals_encode(tmp_path: Path, model_directory: Path, embedder: Embedder) -> None:
+    corpus = make_corpus(tmp_path / "corpus", lines=25)
+    worker = EmbedShard(
+        str(tmp_path), {"name_or_path": str(model_directory), "device": "cpu"}, BulkOptions(), 1, source=str(corpus)
+    )
+    shard = plan(str(corpus), lines_in_shard=10)[1]
+    worker(vars(shard))
+    table = pyarrow.parquet.read_table(tmp_path / shard.name)
+    assert table["line"].to_pylist() == list(range(10, 20))
+    assert set(table["file"].to_pylist()) == {shard.file}
+    texts = table["text"].to_pylist()
+    assert texts == [sentence(n) for n in range(10, 20)]
+    for vectors, expected in zip(table["vectors"].to_pylist(), embedder.encode(texts), strict=True):
+        np.testing.assert_allclose(np.array(vectors).reshape(expected.shape), expected, rtol=0, atol=1e-5)
+
+
+def test_a_shard_that_is_there_is_not_made_again(tmp_path: Path, model_directory: Path) -> None:
+    shard = Shard(number=3, file="nowhere.txt", first_line=0, start=0, stop=5)
+    (tmp_path / shard.name).write_bytes(b"made before")
+    worker = EmbedShard(
+        str(tmp_path), {"name_or_path": str(model_directory), "device": "cpu"}, BulkOptions(), 1, source="here"
+    )
+    assert worker(vars(shard)) == {"number": 3}
+    assert (tmp_path / shard.name).read_bytes() == b"made before"
+
+
+GUARD = 400  # seconds; only against a hang: Ray starts a dozen processes, and busy machines take minutes for them
+
+
+def start(corpus: Path, output: Path, model: Path, *more: str) -> subprocess.Popen[str]:
+    command = [
+        sys.executable,
+        "-m",
+        "elmo",
+        "embed",
+        str(corpus),
+        "-o",
+        str(output),
+        "-m",
+        str(model),
+        "--engine",
+        "ray",
+    ]
+    command += ["--workers", "2", "--worker-cpus", "1", "--shard-lines", "500", "--device", "cpu", *more]
+    # Two CPUs, however many the machine has; and no report to the makers of Ray.
+    environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "RAY_OVERRIDE_RESOURCES": '{"CPU": 2}'}
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def run_to_end(process: subprocess.Popen[str]) -> tuple[int, str]:
+    with process:  # a test that fails here leaves nothing open for the next one
+        try:
+            said, _ = process.communicate(timeout=GUARD)
+        finally:
+            process.kill()
+    return process.returncode, said
+
+
+def workers_of(pid: int) -> list[int]:
+    """The worker processes below `pid` that embed."""
+    parents, titles = {}, {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text()
+                titles[int(entry.name)] = (entry / "cmdline").read_bytes().decode("utf-8", "replace")
+            except OSError:
+                continue
+            parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
+    found = []
+    for process, title in titles.items():
+        above: int | None = process
+        while above not in (None, 0, pid):
+            above = parents.get(above)
+        if above == pid and "EmbedShard" in title:
+            found.append(process)
+    return found
+
+
+@has_ray
+@on_linux
+@pytest.mark.timeout(3 * GUARD)
+def test_a_killed_worker_loses_and_doubles_nothing_and_a_missing_shard_is_made_again(
+    tmp_path: Path, model_directory: Path, embedder: Embedder
+) -> None:
+    corpus, output = make_corpus(tmp_path / "corpus", lines=3000), tmp_path / "vectors"
+    process = start(corpus, output, model_directory)
+    killed = None
+    while process.poll() is None and killed is None:
+        if list(output.glob("part-*.parquet")) and (workers := workers_of(process.pid)):
+            killed = workers[0]
+            os.kill(killed, signal.SIGKILL)
+        time.sleep(0.05)
+    code, said = run_to_end(process)
+    assert code == 0, said
+    assert killed is not None
+    assert len(list(output.glob("part-*.parquet"))) == 7
+    table = pyarrow.parquet.read_table(output)
+    rows = sorted(zip(table["file"].to_pylist(), table["line"].to_pylist(), table["text"].to_pylist(), strict=True))
+    wanted = [(str(corpus / "a.txt"), n, sentence(n)) for n in range(3000)]
+    wanted += [(str(corpus / "b.txt"), n - 1, line) for n, line in read_lines(corpus / "b.txt")]
+    assert rows == wanted
+    place = table["line"].to_pylist().index(2321)
+    expected = embedder.encode(sentence(2321))
+    np.testing.assert_allclose(np.array(table["vectors"][place].as_py()).reshape(expected.shape), expected, atol=1e-5)
+
+    whole = {path.name: path.read_bytes() for path in output.glob("part-*.parquet")}
+    kept = (output / "part-000000.parquet").stat().st_mtime_ns
+    (output / "part-000001.parquet").unlink()
+    assert run_to_end(start(corpus, output, model_directory, "--resume"))[0] == 0
+    assert (output / "part-000000.parquet").stat().st_mtime_ns == kept
+    assert {path.name: path.read_bytes() for path in output.glob("part-*.parquet")} == whole
+
+
+def test_a_job_that_is_not_the_same_is_not_resumed(
+    tmp_path: Path, model_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ray_engine, "_import_ray", object)
+    monkeypatch.setattr(ray_engine, "_run", stopped)
+    corpus, output = str(make_corpus(tmp_path / "corpus", lines=30)), str(tmp_path / "out")
+    settings = {"model": str(model_directory), "options": BulkOptions(), "device": "cpu", "lines_in_shard": 10}
+    with pytest.raises(KeyboardInterrupt):
+        embed_with_ray(corpus, output, **settings)
+    with pytest.raises(ResumeError, match="continue with --resume"):
+        embed_with_ray(corpus, output, **settings)
+    with pytest.raises(ResumeError, match=r"options\.layers was 'mean' and is 'top' now"):
+        embed_with_ray(corpus, output, resume=True, **settings | {"options": BulkOptions(layers="top")})
+    with pytest.raises(ResumeError, match=r"options\.split_sentences was True and is False now"):
+        embed_with_ray(corpus, output, resume=True, **settings | {"options": BulkOptions(split_sentences=False)})
+    (tmp_path / "corpus" / "a.txt").write_text("changed\n", encoding="utf-8")
+    with pytest.raises(ResumeError, match=r"files\..*a\.txt.* was .* and is .* now"):
+        embed_with_ray(corpus, output, resume=True, **settings)
+    (tmp_path / "corpus" / "a.txt").unlink()
+    with pytest.raises(ResumeError, match=r"files\..*a\.txt.* was .* and is None now"):
+        embed_with_ray(corpus, output, resume=True, **settings)
+
+
+def test_a_folder_of_somebody_else_is_left_alone(
+    tmp_path: Path, model_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ray_engine, "_import_ray", object)
+    corpus, other = (make_corpus(tmp_path / name, lines=3) for name in ("corpus", "other"))
+    options = {"model": str(model_directory), "options": BulkOptions(), "resume": True}
+    with pytest.raises(ResumeError, match="was not made by `elmo embed`"):
+        embed_with_ray(str(corpus), str(other), **options)
+    with pytest.raises(InputError, match="is the text that is read"):
+        embed_with_ray(str(corpus), str(corpus), **options)
+
+
+def test_a_carried_state_is_refused(model_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_engine, "_import_ray", object)
+    with pytest.raises(ConfigError, match="shards are embedded apart"):
+        embed_with_ray("x", "y", model=str(model_directory), options=BulkOptions(), state="carry")
+
+
+def stopped(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_the_cause_is_the_exception_and_not_the_advice_behind_it() -> None:
+    text = (
+        "ray::Map(EmbedShard)() (pid=1)\n  File 'a.py', line 3\n"
+        "elmo.errors.ElmoError: /o/shard: cannot be written: full\n"
+        "To change retry attempts, backoff, or which errors are retried, configure something."
+    )
+    assert ray_engine._cause(RuntimeError(text)) == "/o/shard: cannot be written: full"
+    assert ray_engine._cause(RuntimeError("the actor died")) == "the actor died"
+    assert ray_engine._cause(RuntimeError()) == "RuntimeError"

@@ -1,0 +1,154 @@
+"""The compiled CPU kernels: the projected LSTM and the character encoder against their float64 references."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from tests.ops.lstmp_problem import Inputs, Problem, clipped_share, make_inputs
+from tests.tiny import TINY
+from tests.tolerances import assert_near
+from torch import Tensor
+
+from elmo.model.bilm import BiLM, BiLMConfig
+from elmo.model.charcnn import CharCNNConfig
+from elmo.model.packed import pack_tokens
+from elmo.ops.cpu.kernels import PackedLSTMP, kernels_run, pack
+from elmo.ops.lstmp import LSTMPState, LSTMPWeights, alive_rows, lstmp_reference
+from elmo.text.chars import spell
+
+pytestmark = pytest.mark.skipif(not kernels_run(), reason="no C++ compiler, so there are no kernels to test")
+
+CLIPPING = Problem(T=20, B=17, D=16, H=40, P=24, cell_clip=0.8, projection_clip=0.6, scale=3.0)
+PROBLEMS = {
+    "plain": Problem(),
+    "no projection": Problem(P=None, cell_clip=0.7),
+    "one direction": Problem(R=1, cell_clip=0.7, projection_clip=0.5),
+    "lengths": Problem(B=5, T=4, lengths=(4, 3, 3, 1, 0), cell_clip=0.7, projection_clip=0.5),
+    "all rows end early": Problem(B=2, T=4, lengths=(2, 1)),
+    "clips that fire": CLIPPING,
+    "more rows than are hoisted at once": Problem(B=150, T=3, D=16, H=24, P=16, cell_clip=0.7, projection_clip=0.5),
+    "depth over one block": Problem(B=13, T=3, D=530, H=600, P=520, scale=2.0, cell_clip=0.7, projection_clip=0.5),
+}
+WORDS = ["a", "bank", "x" * 60, "Übermut", "東京", ".", "rivers", "", "internationalization", "to"] * 35
+
+
+def reference(p: Problem, inputs: Inputs) -> tuple[Tensor, Tensor, Tensor]:
+    doubled = Inputs(*(None if t is None else t.double() for t in inputs))
+    lengths = None if p.lengths is None else torch.tensor(p.lengths)
+    state = LSTMPState(doubled.h0, doubled.c0)
+    weights = LSTMPWeights(*doubled[3:7])
+    clips = {"cell_clip": p.cell_clip, "projection_clip": p.projection_clip}
+    y, after = lstmp_reference(doubled.x, state, weights, lengths=lengths, **clips)
+    return y, *after
+
+
+def packed(p: Problem, inputs: Inputs, *, int8: bool = False) -> tuple[Tensor, Tensor, Tensor]:
+    layer = PackedLSTMP(LSTMPWeights(*inputs[3:7]), int8=int8)
+    alive = alive_rows(None if p.lengths is None else torch.tensor(p.lengths), p.T, p.B)
+    clips = {"cell_clip": p.cell_clip, "projection_clip": p.projection_clip}
+    y, after = layer(inputs.x, LSTMPState(inputs.h0, inputs.c0), alive=alive, **clips)
+    return y, *after
+
+
+@pytest.mark.parametrize("p", PROBLEMS.values(), ids=PROBLEMS.keys())
+def test_the_packed_lstm_equals_the_reference(p: Problem) -> None:
+    inputs = make_inputs(p, dtype=torch.float32)
+    for name, found, expected in zip(("y", "h", "c"), packed(p, inputs), reference(p, inputs), strict=True):
+        assert_near(found, expected, dtype=torch.float32, name=name)
+
+
+def test_the_clips_of_the_clipping_problem_do_fire() -> None:
+    cells, outputs = clipped_share(CLIPPING, make_inputs(CLIPPING, dtype=torch.float32))
+    assert cells > 0.05
+    assert outputs > 0.05
+
+
+@pytest.mark.parametrize("rows", range(1, 26))
+def test_a_row_does_not_depend_on_its_batch_to_the_last_bit(rows: int) -> None:
+    inputs = make_inputs(replace(CLIPPING, B=25), dtype=torch.float32)
+    whole = packed(replace(CLIPPING, B=25), inputs)
+    fewer = inputs._replace(x=inputs.x[:, :, :rows], h0=inputs.h0[:, :rows], c0=inputs.c0[:, :rows])
+    part = packed(replace(CLIPPING, B=rows), fewer)
+    assert torch.equal(part[0], whole[0][:, :, :rows])
+    assert torch.equal(part[1], whole[1][:, :rows])
+    assert torch.equal(part[2], whole[2][:, :rows])
+
+
+@pytest.mark.parametrize("threads", [2, 3, 4, 7])
+def test_threads_change_nothing_to_the_last_bit(threads: int) -> None:
+    p = Problem(T=6, B=9, D=32, H=80, P=48, lengths=(6, 6, 5, 5, 4, 3, 3, 2, 1), cell_clip=0.8, projection_clip=0.6)
+    inputs, tokens, rows = make_inputs(p, dtype=torch.float32), make_tokens(), spelled()
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        lstm, words = packed(p, inputs), tokens(rows)
+        torch.set_num_threads(threads)
+        for found, expected in zip(packed(p, inputs), lstm, strict=True):
+            assert torch.equal(found, expected)
+        assert torch.equal(tokens(rows), words)
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_int8_is_near_the_reference() -> None:
+    p = replace(CLIPPING, D=64, H=96, P=64, scale=1.0)
+    inputs = make_inputs(p, dtype=torch.float32)
+    found, expected = packed(p, inputs, int8=True)[0].double(), reference(p, inputs)[0]
+    cosine = torch.nn.functional.cosine_similarity(found, expected, dim=-1)
+    assert float(cosine.min()) > 0.99
+    assert float((found - expected).abs().max()) > 1e-5  # it is int8 indeed
+
+
+def test_int8_takes_a_quarter_of_the_memory() -> None:
+    weight = torch.ones(512, 256)
+    assert pack(weight, int8=True).data.numel() < 0.27 * pack(weight, int8=False).data.numel()
+
+
+def make_tokens(*, int8: bool = False, **changes: object):
+    bilm = make_encoder(**changes)
+    return pack_tokens(bilm.tokens, int8=int8)
+
+
+def make_encoder(**changes: object) -> BiLM:
+    fields = {"embedding_dim": 4, "filters": ((1, 5), (2, 20), (3, 40)), "highways": 2, "output_dim": 8} | changes
+    lstm = replace(TINY.lstm, input_dim=fields["output_dim"], projection_dim=fields["output_dim"])
+    bilm = BiLM(BiLMConfig(tokens=CharCNNConfig(**fields), lstm=lstm))
+    bilm.initialize(torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        for weight in bilm.tokens.filters:
+            weight.mul_(8)
+        for bias in bilm.tokens.filter_biases:
+            bias.uniform_(-0.5, 0.5, generator=torch.Generator().manual_seed(1))
+    return bilm.requires_grad_(False)
+
+
+def spelled() -> Tensor:
+    return torch.from_numpy(spell(WORDS))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"activation": "tanh"}, {"highways": 0}, {"output_dim": 65}],
+    ids=["two highways", "tanh", "no highway", "no projection"],
+)
+def test_the_packed_encoder_equals_the_module(changes: dict[str, object]) -> None:
+    bilm = make_encoder(**changes)
+    tokens = pack_tokens(bilm.tokens, int8=False)
+    expected = bilm.tokens.double()(spelled())
+    assert_near(tokens(spelled()), expected, dtype=torch.float32, name="vectors")
+
+
+def test_the_packed_encoder_in_int8_is_near_the_module() -> None:
+    found = make_tokens(int8=True)(spelled())
+    assert float(torch.nn.functional.cosine_similarity(found, make_tokens()(spelled()), dim=-1).min()) > 0.99
+
+
+def test_no_words_give_no_vectors() -> None:
+    assert make_tokens()(spelled()[:0]).shape == (0, 8)
+
+
+def test_a_character_outside_the_table_is_refused() -> None:
+    rows = spelled()
+    rows[3, 2] = 262
+    with pytest.raises(IndexError, match=r"0\.\.261"):
+        make_tokens()(rows)
