@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from elmo.disk.temporaries import temporary_file
+from elmo.disk.temporaries import temporary_directory, temporary_file
 from elmo.errors import ElmoError, UserError
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -28,6 +28,26 @@ def write_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         with errors_naming(target):
+            os.replace(temporary, target)
+    sync_directory(target.parent)
+
+
+@contextmanager
+def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A path for programs that open files themselves; what is written there takes the place of `path` at the end.
+
+    It lies in a directory of its own beside `path`, which vanishes with all that is in it, however the block ends.
+    """
+    target = Path(path)
+    with contextlib.ExitStack() as stack:
+        try:
+            temporary = stack.enter_context(temporary_directory(target)) / target.name
+        except OSError as error:
+            raise UserError(f"{target}: cannot be written: {error.strerror or error}") from error
+        with errors_naming(target):
+            yield temporary
+            with open(temporary, "rb+") as file:
+                os.fsync(file.fileno())
             os.replace(temporary, target)
     sync_directory(target.parent)
 
