@@ -79,7 +79,7 @@ def processor_seconds() -> float:
 
 
 def words_of(store: CorpusStore) -> int:
-    return sum(counts.tokens for counts in store.counts.values())
+    return sum(counts.words for counts in store.counts.values())
 
 
 def beginning(path: Path, size: int) -> bytes:

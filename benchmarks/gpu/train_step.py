@@ -26,10 +26,11 @@ from elmo.corpus import CorpusStore, build_corpus
 from elmo.model.charcnn import CharCNNConfig
 from elmo.ops.softmax import draw_log_uniform
 from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.models import new_model
 from elmo.pretrain.plan import make_plan
 from elmo.pretrain.step.gradients import clip_factor
 from elmo.pretrain.step.optimizers import AdamConfig, OptimizerConfig
-from elmo.pretrain.trainer import Trainer, new_model
+from elmo.pretrain.trainer import Trainer
 from elmo.run.distributed import World
 
 MEGABYTES = 20
@@ -40,13 +41,13 @@ def make_trainer(
 ) -> Trainer:
     config = TrainConfig.recipe("modern").replace(size=size, batch_size=batch)
     config = config if optimizer is None else config.replace(optimizer=optimizer)
-    plan = make_plan(config, symbols=len(store.train_tokens), vocabulary=len(store.vocabulary))
+    plan = make_plan(config, symbols=len(store.train_symbols), vocabulary=len(store.vocabulary))
     model = new_model(config, vocabulary=len(store.vocabulary))
     device = torch.device("cuda")
     if captured:
-        return Trainer(store, config, plan, model=model, world=World(), device=device)
+        return Trainer(store, plan, model=model, world=World(), device=device)
     with patch("elmo.pretrain.trainer.can_be_captured", return_value=False):
-        return Trainer(store, config, plan, model=model, world=World(), device=device)
+        return Trainer(store, plan, model=model, world=World(), device=device)
 
 
 def time_steps(trainer: Trainer, *, steps: int, warm_up: int) -> float:
@@ -72,7 +73,7 @@ def flops_of_step(trainer: Trainer) -> float:
     windows = 9  # of a word of usual length
     word = sum(width * tokens.embedding_dim * count for width, count in tokens.filters) * windows
     word += tokens.highways * 2 * F * F + F * tokens.output_dim
-    positions = lstm.directions * trainer.config.window * trainer.plan.batch
+    positions = lstm.directions * trainer.config.window * trainer.plan.batch_size
     return 3 * 2.0 * (positions * position + trainer.capacity * word)
 
 
@@ -80,9 +81,14 @@ def parts_of(trainer: Trainer) -> dict[str, Callable[[], object]]:
     """Forward and backward of each part on the numbers of one step."""
     bilm, head = trainer.model.bilm, trainer.model.head
     symbols = trainer.source.symbols(0)
-    found = torch.unique(trainer.table.input_rows(symbols[:, :-1]))
+    found = torch.unique(trainer.table.input_symbols(symbols[:, :-1]))
     found = torch.cat([found, found.new_zeros(trainer.capacity - len(found))])
-    P, R, B, T = bilm.config.lstm.output_dim, bilm.config.lstm.directions, trainer.plan.batch, trainer.config.window
+    P, R, B, T = (
+        bilm.config.lstm.output_dim,
+        bilm.config.lstm.directions,
+        trainer.plan.batch_size,
+        trainer.config.window,
+    )
     x = torch.randn(R, T, B, P, device="cuda", dtype=torch.bfloat16, requires_grad=True)
     hidden = torch.randn(R * T * B, P, device="cuda", dtype=torch.bfloat16, requires_grad=True)
     targets = trainer.table.target_ids(symbols[:, 1:]).reshape(-1)
@@ -123,7 +129,7 @@ def report(name: str, milliseconds: float, tokens: int, flops: float, peak: floa
 
 def run(store: CorpusStore, sizes: list[str], batches: list[int], *, peers: list[str], profile: bool) -> None:
     peak = gemm_peak()
-    print(f"bfloat16 product {peak:.0f} TFLOP/s; {len(store.vocabulary):,} words, {len(store.train_tokens):,} symbols")
+    print(f"bfloat16 product {peak:.0f} TFLOP/s; {len(store.vocabulary):,} words, {len(store.train_symbols):,} symbols")
     for size in sizes:
         for batch in batches:
             trainer = make_trainer(store, size, batch)

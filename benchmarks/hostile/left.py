@@ -14,7 +14,7 @@ from elmo.disk.directories import clean_up
 from elmo.ops.cpu import library
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.extension import extend_softmax, extended_vocabulary
-from elmo.pretrain.finetune import finetune
+from elmo.pretrain.finetuning import finetune
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.loaded import LoadedModel

@@ -54,7 +54,7 @@ def describe(store: CorpusStore) -> str:
     """The sizes of a store in a line."""
     train, heldout = store.counts["train"], store.counts["heldout"]
     return (
-        f"train {train.tokens:,} words in {train.sentences:,} sentences, held out {heldout.tokens:,} in "
+        f"train {train.words:,} words in {train.sentences:,} sentences, held out {heldout.words:,} in "
         f"{heldout.sentences:,}; vocabulary {len(store.vocabulary):,}, {store.types - 1:,} distinct words"
     )
 

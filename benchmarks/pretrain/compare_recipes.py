@@ -18,7 +18,7 @@ from elmo.corpus import CorpusStore
 from elmo.lm.perplexity import store_perplexity
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.loop import pretrain
-from elmo.pretrain.plan import choose_rate
+from elmo.pretrain.plan import choose_learning_rate
 from elmo.pretrain.sizes import Size, model_of_size
 from elmo.pretrain.step.optimizers import AdamConfig, MuonConfig
 from elmo.run.metrics import read_metrics
@@ -28,7 +28,7 @@ from elmo.weights.formats import read_model
 def recipes(size: Size) -> dict[str, TrainConfig]:
     """What is compared, by name. Precision is the same for all, so that only the recipes differ."""
     ours, theirs = TrainConfig.recipe("modern"), TrainConfig.recipe("paper").replace(precision="auto")
-    rate = choose_rate(model_of_size(size).lstm.cell_dim)
+    rate = choose_learning_rate(model_of_size(size).lstm.cell_dim)
     return {
         "modern": ours,
         "modern, rate x 2": ours.replace(optimizer=dataclasses.replace(ours.optimizer, rate=2 * rate)),

@@ -77,7 +77,7 @@ def main() -> None:
     torch.set_num_threads(given.threads)
     store = CorpusStore.open(given.corpus)
     print(describe(store))
-    symbols = len(store.train_tokens)
+    symbols = len(store.train_symbols)
     default = complete_config(TrainConfig.recipe("modern"), symbols=symbols, device="cpu")
     for name, config in choices(default).items():
         if given.only and name not in given.only:

@@ -19,7 +19,7 @@ BEGIN, END = -1, 1
 
 def sentences_of(store: CorpusStore, split: str, *, backward: bool) -> Iterator[list[int]]:
     """Vocabulary ids of each sentence with its end, in reading order."""
-    targets, tokens, ends = np.asarray(store.type_targets), store.tokens(split), store.sentences(split)
+    targets, tokens, ends = np.asarray(store.type_targets), store.symbols(split), store.sentences(split)
     for first, last in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
         words = targets[tokens[first : last - 1]].tolist()
         yield [*(words[::-1] if backward else words), END]
@@ -70,5 +70,5 @@ def trigram_loss(store: CorpusStore, *, backward: bool) -> float:
         for end in range(ORDER - 1, len(padded)):
             total -= math.log(probability(padded[end], tuple(padded[end - ORDER + 1 : end])))
             symbols += 1
-    assert symbols == len(store.heldout_tokens)
+    assert symbols == len(store.heldout_symbols)
     return total / symbols

@@ -26,7 +26,7 @@ def folder_for(store: CorpusStore, work: Path) -> Path:
 def id_lines(store: CorpusStore, split: Split, *, backward: bool = False) -> Iterator[str]:
     """Each sentence as a line of ids without its end, the words in reading order."""
     targets = np.asarray(store.type_targets)
-    tokens, ends = store.tokens(split), store.sentences(split)
+    tokens, ends = store.symbols(split), store.sentences(split)
     names = np.array([str(n) for n in range(len(store.vocabulary))], dtype=object)
     for first in range(0, len(ends) - 1, BLOCK):
         bounds = np.asarray(ends[first : first + BLOCK + 1])

@@ -46,7 +46,7 @@ def heldout_loss(store: CorpusStore, model: Path, *, backward: bool) -> float:
 
     asked = kenlm.Model(str(model))
     total = sum(asked.score(line, bos=True, eos=True) for line in id_lines(store, "heldout", backward=backward))
-    return -total * math.log(10) / len(store.heldout_tokens)
+    return -total * math.log(10) / len(store.heldout_symbols)
 
 
 def main() -> None:
@@ -82,7 +82,7 @@ def main() -> None:
         "backward": math.exp(losses[1]),
         "average": math.exp(sum(losses) / 2),
         "corpus": corpus_identity(store.manifest),
-        "symbols": len(store.heldout_tokens),
+        "symbols": len(store.heldout_symbols),
         "vocabulary": len(store.vocabulary),
         "minutes": (time.perf_counter() - began) / 60,
     }

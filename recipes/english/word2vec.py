@@ -56,7 +56,7 @@ def main() -> None:
     # The counts are known, so gensim need not read the text for them. Ends of sentences are no words of the text.
     frequencies = {str(n): int(c) for n, c in enumerate(counts) if c and n not in (BEGIN_SENTENCE_ID, END_SENTENCE_ID)}
     model.build_vocab_from_freq(frequencies, corpus_count=store.counts["train"].sentences)
-    model.train(corpus_file=str(text), total_words=store.counts["train"].tokens, epochs=arguments.epochs)
+    model.train(corpus_file=str(text), total_words=store.counts["train"].words, epochs=arguments.epochs)
     ids = [key for key in model.wv.index_to_key if int(key) != UNKNOWN_ID]
     words = np.array([store.vocabulary.words[int(key)] for key in ids])
     np.savez(arguments.output, words=words, vectors=model.wv[ids].astype(np.float32))

@@ -80,7 +80,7 @@ def test_ids_are_the_targets_of_the_store_in_both_reading_orders(folder: Path) -
     assert [line.split()[::-1] for line in forward] == [line.split() for line in backward]
     words = [store.vocabulary.words[int(n)] for n in forward[0].split()]
     assert " ".join(words) == "The river was near the river ."
-    assert sum(len(line.split()) + 1 for line in forward) == len(store.heldout_tokens)
+    assert sum(len(line.split()) + 1 for line in forward) == len(store.heldout_symbols)
 
 
 def test_static_neighbours_are_the_most_similar_other_words() -> None:

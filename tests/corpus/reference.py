@@ -71,7 +71,7 @@ def reference_arrays(
         "type_counts": [sum(not out for _, _, out in sentences), *[counts[word] for word in types]],
     }
     for split, wanted in (("train", False), ("heldout", True)):
-        tokens: list[int] = []
+        symbols: list[int] = []
         sentence_offsets: list[int] = []
         document_offsets: list[int] = []
         before = not wanted
@@ -79,12 +79,12 @@ def reference_arrays(
             if out is wanted:
                 if starts or before is not wanted:
                     document_offsets.append(len(sentence_offsets))
-                sentence_offsets.append(len(tokens))
-                tokens += [*[number[word] for word in words], 0]
+                sentence_offsets.append(len(symbols))
+                symbols += [*[number[word] for word in words], 0]
             before = out
-        arrays[f"{split}_tokens"] = tokens
+        arrays[f"{split}_symbols"] = symbols
         arrays[f"{split}_documents"] = [*document_offsets, len(sentence_offsets)]
-        arrays[f"{split}_sentences"] = [*sentence_offsets, len(tokens)]
+        arrays[f"{split}_sentences"] = [*sentence_offsets, len(symbols)]
     return arrays
 
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from elmo.corpus.bar import Progress, ProgressBar, StageClock
+from elmo.corpus.bar import Moment, ProgressBar, StageClock
 
 
 class Terminal(io.StringIO):
@@ -16,9 +16,9 @@ class Terminal(io.StringIO):
 def draw(stream: io.StringIO, monkeypatch, fraction: float | None) -> str:
     monkeypatch.setattr(sys, "stderr", stream)
     bar = ProgressBar()
-    bar(Progress("reading", fraction, 5_000, 2.0))
-    bar(Progress("reading", fraction, 10_000, 4.0))
-    bar(Progress("writing", 1.0, 10_000, 1.0))
+    bar(Moment("reading", fraction, 5_000, 2.0))
+    bar(Moment("reading", fraction, 10_000, 4.0))
+    bar(Moment("writing", 1.0, 10_000, 1.0))
     bar.close()
     return stream.getvalue()
 
@@ -41,15 +41,15 @@ def test_a_file_sees_nothing(monkeypatch) -> None:
 
 
 def test_the_time_left_follows_from_the_fraction() -> None:
-    assert Progress("reading", 0.25, 100, 10.0).seconds_left == pytest.approx(30)
-    assert Progress("reading", None, 100, 10.0).seconds_left is None
-    assert Progress("reading", 0.0, 0, 0.0).seconds_left is None
-    assert Progress("reading", 0.25, 100, 10.0).words_per_second == pytest.approx(10)
-    assert Progress("reading", 0.0, 0, 0.0).words_per_second == 0
+    assert Moment("reading", 0.25, 100, 10.0).seconds_left == pytest.approx(30)
+    assert Moment("reading", None, 100, 10.0).seconds_left is None
+    assert Moment("reading", 0.0, 0, 0.0).seconds_left is None
+    assert Moment("reading", 0.25, 100, 10.0).words_per_second == pytest.approx(10)
+    assert Moment("reading", 0.0, 0, 0.0).words_per_second == 0
 
 
 def test_a_clock_adds_words_and_never_passes_the_end() -> None:
-    seen: list[Progress] = []
+    seen: list[Moment] = []
     clock = StageClock("merging", seen.append, total=10)
     clock.advance(done=4, words=100)
     clock.advance(done=12, words=50)

@@ -31,7 +31,7 @@ def words_of(block: Block) -> list[str]:
 
 def sentences_of(block: Block) -> list[list[str]]:
     words = ["\n", *words_of(block)]
-    text = " ".join(words[i] for i in block.tokens.tolist())
+    text = " ".join(words[i] for i in block.symbols.tolist())
     return [sentence.split() for sentence in text.split("\n")[:-1]]
 
 
@@ -70,7 +70,7 @@ def test_each_text_of_a_block_has_its_own_facts() -> None:
 
 def test_a_block_without_words_is_empty() -> None:
     block = block_of("\n \n")
-    assert (len(block.tokens), len(block.lengths), len(block.counts)) == (0, 0, 0)
+    assert (len(block.symbols), len(block.lengths), len(block.counts)) == (0, 0, 0)
 
 
 def test_making_a_block_leaves_nothing_to_the_garbage_collector() -> None:
@@ -85,8 +85,8 @@ def test_making_a_block_leaves_nothing_to_the_garbage_collector() -> None:
 
 
 def test_numbers_are_small_where_they_can_be() -> None:
-    assert block_of("a b").tokens.dtype == np.uint16
-    assert block_of(" ".join(map(str, range(70_000)))).tokens.dtype == np.uint32
+    assert block_of("a b").symbols.dtype == np.uint16
+    assert block_of(" ".join(map(str, range(70_000)))).symbols.dtype == np.uint32
 
 
 def test_the_words_of_all_buckets_are_all_words_once(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_a_block_comes_back_from_disk(tmp_path: Path, text: str) -> None:
     write_block(tmp_path / "block", block, FACTS)
     assert read_facts(tmp_path / "block") == FACTS
     stored = StoredBlock(tmp_path / "block", FACTS)
-    for name in ("tokens", "lengths", "documents", "words", "counts", "bucket_words", "bucket_bytes"):
+    for name in ("symbols", "lengths", "documents", "words", "counts", "bucket_words", "bucket_bytes"):
         assert stored.array(name).tolist() == getattr(block, name).tolist()
 
 

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.corpus.reference import file_contents, make_text, reference_arrays, stored_arrays
 
-from elmo.corpus import CorpusStore, Progress, build_corpus
+from elmo.corpus import CorpusStore, Moment, build_corpus
 from elmo.errors import ConfigError, InputError, ResumeError, VocabularyError
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
@@ -31,7 +31,7 @@ RAW = (
 )
 
 
-def quiet(progress: Progress) -> None:
+def quiet(progress: Moment) -> None:
     pass
 
 
@@ -61,7 +61,7 @@ def test_a_tokenized_text_becomes_what_the_reference_says(tmp_path: Path, docume
         [(text, False) for text in texts], documents=documents, min_count=2, heldout=0.2, seed=7
     )
     assert stored_arrays(store) == expected
-    assert store.counts["heldout"].tokens > 0
+    assert store.counts["heldout"].words > 0
     assert store.counts["train"].documents > 1
 
 
@@ -305,10 +305,10 @@ def test_an_empty_file_inside_a_directory_is_left_out_with_a_warning(tmp_path: P
 
 
 def test_progress_is_told_for_each_stage(tmp_path: Path) -> None:
-    seen: list[Progress] = []
+    seen: list[Moment] = []
     file = write(tmp_path / "text", make_text(300))
     store = build_corpus([file], tmp_path / "store", tokenized=True, block_bytes=2000, workers=1, progress=seen.append)
-    words = sum(counts.tokens for counts in store.counts.values())
+    words = sum(counts.words for counts in store.counts.values())
     for stage in ("reading", "merging", "writing"):
         moments = [progress for progress in seen if progress.stage == stage]
         assert len(moments) > 3
@@ -395,7 +395,7 @@ def test_a_file_twice_among_the_inputs_is_refused(tmp_path: Path) -> None:
 def test_a_single_path_is_as_good_as_a_list(tmp_path: Path) -> None:
     train, held = write(tmp_path / "train", "a a a\n"), write(tmp_path / "held", "b\n")
     store = build_corpus(str(train), tmp_path / "store", heldout=held)
-    assert [counts.tokens for counts in store.counts.values()] == [3, 1]
+    assert [counts.words for counts in store.counts.values()] == [3, 1]
 
 
 def test_everything_held_out_is_an_error(tmp_path: Path) -> None:
@@ -408,4 +408,4 @@ def test_numbers_of_more_than_65535_types_in_a_block_fit(tmp_path: Path) -> None
     text = "\n".join(" ".join(f"w{i}" for i in range(line * 100, line * 100 + 100)) for line in range(700))
     store = build_corpus([write(tmp_path / "text", text)], tmp_path / "store", tokenized=True, min_count=1, heldout=0)
     assert store.types == 70_001
-    assert np.bincount(store.tokens("train")).tolist() == [700, *[1] * 70_000]
+    assert np.bincount(store.symbols("train")).tolist() == [700, *[1] * 70_000]

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from tests.corpus.reference import file_contents, make_text
 
-from elmo.corpus import CorpusStore, Progress, build_corpus
+from elmo.corpus import CorpusStore, Moment, build_corpus
 from elmo.corpus import work as work_module
 from elmo.errors import ConfigError, ElmoError, InputError
 
 
-def quiet(progress: Progress) -> None:
+def quiet(progress: Moment) -> None:
     pass
 
 

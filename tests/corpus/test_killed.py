@@ -7,14 +7,14 @@ import pytest
 from tests.killing import contents, points, run
 
 from elmo.apps.cli import main
-from elmo.corpus.bar import Progress
+from elmo.corpus.bar import Moment
 from elmo.corpus.build import build_corpus
 
 SOME = 8  # points of the sweep in the suite; all of them are marked slow
 TEXT = "".join(f"word{n % 17} and {n % 5} more words .\n" for n in range(60))
 
 
-def quiet(_: Progress) -> None:
+def quiet(_: Moment) -> None:
     pass
 
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from tests.text.test_wrapped import paragraphs
 
-from elmo.corpus import CorpusStore, Progress, build_corpus
+from elmo.corpus import CorpusStore, Moment, build_corpus
 from elmo.errors import ConfigError, ResumeError
 from elmo.text.tokenizer import Tokenizer
 
 
-def quiet(progress: Progress) -> None:
+def quiet(progress: Moment) -> None:
     pass
 
 
@@ -40,7 +40,7 @@ def build(inputs: Path | list[Path], out: Path, **options: object) -> CorpusStor
 
 def assert_same(one: CorpusStore, other: CorpusStore) -> None:
     for split in ("train", "heldout"):
-        np.testing.assert_array_equal(one.tokens(split), other.tokens(split))
+        np.testing.assert_array_equal(one.symbols(split), other.symbols(split))
         np.testing.assert_array_equal(one.sentences(split), other.sentences(split))
     assert one.vocabulary.words == other.vocabulary.words
 
@@ -108,7 +108,7 @@ def test_an_unknown_way_to_read_lines_is_refused(wrapped: Path, tmp_path: Path) 
 
 
 def test_another_way_to_read_lines_is_not_resumed(wrapped: Path, tmp_path: Path) -> None:
-    def stop(progress: Progress) -> None:
+    def stop(progress: Moment) -> None:
         if progress.stage != "reading":
             raise KeyboardInterrupt
 

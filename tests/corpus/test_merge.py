@@ -40,7 +40,7 @@ def test_types_are_in_order_and_each_block_finds_its_own(tmp_path: Path, monkeyp
     assert types.count == len(words)
 
     for text, block, lookup in zip(texts, blocks, types.lookups(), strict=True):
-        symbols = lookup[block.array("tokens")]
+        symbols = lookup[block.array("symbols")]
         assert [words[i - 1] for i in symbols[symbols > 0]] == text.split()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.corpus.reference import file_contents, make_text
 
-from elmo.corpus import Progress, build_corpus, firstpass
+from elmo.corpus import Moment, build_corpus, firstpass
 from elmo.corpus.worker import handle
 from elmo.errors import ResumeError
 
@@ -19,7 +19,7 @@ class Interrupted(BaseException):
     """Stands for Ctrl-C at a known moment."""
 
 
-def quiet(progress: Progress) -> None:
+def quiet(progress: Moment) -> None:
     pass
 
 
@@ -37,7 +37,7 @@ def handled(monkeypatch) -> list[str]:
 
 
 def interrupt_after(blocks: int):
-    def tell(_: Progress) -> None:
+    def tell(_: Moment) -> None:
         nonlocal blocks
         blocks -= 1
         if blocks == 0:

@@ -30,10 +30,10 @@ def copy(built: Path, tmp_path: Path) -> Path:
 
 def test_a_store_gives_its_arrays_mapped_and_read_only(built: Path) -> None:
     store = CorpusStore.open(built)
-    assert store.tokens("train").tolist() == [1, 2, 1, 0, 3, 1, 0]
+    assert store.symbols("train").tolist() == [1, 2, 1, 0, 3, 1, 0]
     assert store.sentences("train").tolist() == [0, 4, 7]
     assert store.documents("train").tolist() == [0, 2]
-    assert store.tokens("heldout").tolist() == [2, 4, 0]
+    assert store.symbols("heldout").tolist() == [2, 4, 0]
     assert store.counts == {"train": (5, 2, 1), "heldout": (2, 1, 1)}
     assert store.types == 5
     assert [store.spelling(i) for i in range(5)] == ["", "b", "a", "é" * 24, "z"]
@@ -41,10 +41,10 @@ def test_a_store_gives_its_arrays_mapped_and_read_only(built: Path) -> None:
     assert store.type_targets.tolist() == [1, 3, 4, 5, 2]
     assert store.type_counts.tolist() == [2, 3, 1, 1, 0]
     assert store.tokenizer == Tokenizer("whitespace", None)
-    for name in ("type_bytes", "train_tokens", "train_sentences"):
+    for name in ("type_bytes", "train_symbols", "train_sentences"):
         assert isinstance(getattr(store, name), np.memmap)
     with pytest.raises(ValueError, match="read-only"):
-        store.tokens("train")[0] = 1
+        store.symbols("train")[0] = 1
 
 
 def test_an_untouched_store_verifies(built: Path) -> None:

@@ -14,12 +14,13 @@ from elmo.lm.head import FullConfig, SampledConfig
 from elmo.pretrain.checkpoint import list_checkpoints
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.loop import pretrain
+from elmo.pretrain.models import new_model
 from elmo.pretrain.plan import make_plan
 from elmo.pretrain.sizes import model_of_size
 from elmo.pretrain.step import step
 from elmo.pretrain.step.guard import Guard, GuardConfig
 from elmo.pretrain.step.optimizers import AdagradConfig, AdamConfig, MuonConfig
-from elmo.pretrain.trainer import Trainer, new_model
+from elmo.pretrain.trainer import Trainer
 from elmo.run.distributed import World
 from elmo.run.metrics import read_metrics
 from elmo.run.schedule import ScheduleConfig
@@ -89,9 +90,9 @@ def test_a_changed_field_changes_the_run(toy_store, tmp_path, base, name):
 
 def weights_after_a_step(store, config):
     opened = CorpusStore.open(store)
-    plan = make_plan(config, symbols=len(opened.train_tokens), vocabulary=len(opened.vocabulary))
+    plan = make_plan(config, symbols=len(opened.train_symbols), vocabulary=len(opened.vocabulary))
     model = new_model(config, vocabulary=len(opened.vocabulary))
-    trainer = Trainer(opened, config, plan, model=model, world=World(), device=torch.device("cpu"))
+    trainer = Trainer(opened, plan, model=model, world=World(), device=torch.device("cpu"))
     trainer.step(1)
     trainer.step(2)
     return torch.cat([p.detach().reshape(-1) for p in model.parameters()])
@@ -140,9 +141,9 @@ def test_accumulation_takes_the_rows_in_parts(toy_store, monkeypatch):
     sizes = []
     real = step.position_losses
 
-    def watched(model, table, inputs, *arguments, **options):
-        sizes.append(inputs.shape[2])
-        return real(model, table, inputs, *arguments, **options)
+    def watched(model, table, symbols, *arguments, **options):
+        sizes.append(symbols.shape[2])
+        return real(model, table, symbols, *arguments, **options)
 
     monkeypatch.setattr(step, "position_losses", watched)
     weights_after_a_step(toy_store, BASE.replace(accumulate=2))

@@ -25,9 +25,9 @@ def test_a_time_is_said_as_people_say_it(seconds, said):
 
 def lines_for(path, asked):
     store = CorpusStore.open(path)
-    plan = make_plan(asked, symbols=len(store.train_tokens), vocabulary=len(store.vocabulary), device="cpu")
+    plan = make_plan(asked, symbols=len(store.train_symbols), vocabulary=len(store.vocabulary), device="cpu")
     memory = estimate_memory(
-        plan.config, plan, vocabulary=len(store.vocabulary), types=store.types, symbols=len(store.train_tokens)
+        plan, vocabulary=len(store.vocabulary), types=store.types, symbols=len(store.train_symbols)
     )
     return describe_plan(
         plan, asked, store, parameters=3_000_000, seconds=1800, memory=memory, free=10**10, device="2 CPU threads"

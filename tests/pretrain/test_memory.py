@@ -6,8 +6,8 @@ from elmo.lm.adaptive import AdaptiveConfig
 from elmo.lm.head import FullConfig
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.memory import distinct_words, estimate_memory
+from elmo.pretrain.models import new_model
 from elmo.pretrain.plan import make_plan
-from elmo.pretrain.trainer import new_model
 
 V = 1000
 
@@ -15,7 +15,7 @@ V = 1000
 def estimate(world=1, vocabulary=V, types=50_000, symbols=1_000_000, **options):
     config = TrainConfig(**{"size": "tiny", "batch_size": 32, **options})
     plan = make_plan(config, symbols=symbols, vocabulary=vocabulary, world=world)
-    return estimate_memory(config, plan, vocabulary=vocabulary, types=types, symbols=symbols, world=world)
+    return estimate_memory(plan, vocabulary=vocabulary, types=types, symbols=symbols, world=world)
 
 
 @pytest.mark.parametrize("loss", [FullConfig(), AdaptiveConfig(), AdaptiveConfig(cutoffs=(10, 50, 200), ratio=2.0)])

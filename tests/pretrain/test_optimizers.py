@@ -9,10 +9,10 @@ from torch import nn
 
 from elmo.errors import ConfigError
 from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.models import new_model
 from elmo.pretrain.step.gradients import Gradients, clip_factor
 from elmo.pretrain.step.optimizers import AdagradConfig, AdamConfig, MuonConfig, make_optimizer
 from elmo.pretrain.step.optimizers.muon import is_weight_matrix, matrices_of, orthogonal
-from elmo.pretrain.trainer import new_model
 
 GOOD, BAD = torch.tensor(False), torch.tensor(True)
 CONFIGS = [AdagradConfig(), AdamConfig(weight_decay=0.1), MuonConfig(weight_decay=0.1)]

@@ -8,8 +8,9 @@ from elmo.corpus.store import CorpusStore
 from elmo.lm.head import SampledConfig
 from elmo.model.bilstm import State
 from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.models import new_model
 from elmo.pretrain.plan import make_plan
-from elmo.pretrain.trainer import Trainer, new_model
+from elmo.pretrain.trainer import Trainer
 from elmo.run.distributed import World
 from elmo.run.randomness import generator_for
 
@@ -20,9 +21,9 @@ def make_trainer(toy_store):
 
     def make(rank=0, world=1, **options):
         config = TrainConfig(**{"size": "tiny", "batch_size": 8, "window": 4, **options})
-        plan = make_plan(config, symbols=len(store.train_tokens), vocabulary=len(store.vocabulary), world=world)
+        plan = make_plan(config, symbols=len(store.train_symbols), vocabulary=len(store.vocabulary), world=world)
         model = new_model(config, vocabulary=len(store.vocabulary))
-        return Trainer(store, config, plan, model=model, world=World(rank=rank, size=world), device=torch.device("cpu"))
+        return Trainer(store, plan, model=model, world=World(rank=rank, size=world), device=torch.device("cpu"))
 
     return make
 
@@ -36,7 +37,7 @@ def look(monkeypatch):
     """What `train_step` is given at a step, without running it: state and samples."""
 
     def catch(*arguments, samples, **_):
-        raise SeenError(arguments[6], samples)
+        raise SeenError(arguments[5], samples)
 
     monkeypatch.setattr(trainer_module, "train_step", catch)
 

@@ -3,8 +3,8 @@
 `build_corpus` makes one, `CorpusStore.open` reads it; `layout` says what is in it.
 """
 
-from elmo.corpus.bar import Progress
+from elmo.corpus.bar import Moment
 from elmo.corpus.build import build_corpus
 from elmo.corpus.store import CorpusStore, SplitCounts
 
-__all__ = ["CorpusStore", "Progress", "SplitCounts", "build_corpus"]
+__all__ = ["CorpusStore", "Moment", "SplitCounts", "build_corpus"]

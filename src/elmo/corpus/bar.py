@@ -11,7 +11,7 @@ Stage = Literal["reading", "merging", "ordering", "writing"]
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class Moment:
     """A moment of a build; each stage goes from 0 to 1."""
 
     stage: Stage
@@ -29,7 +29,7 @@ class Progress:
         return self.seconds * (1 - self.fraction) / self.fraction if self.fraction else None
 
 
-ProgressCallback = Callable[[Progress], None]
+ProgressCallback = Callable[[Moment], None]
 
 
 class StageClock:
@@ -44,7 +44,7 @@ class StageClock:
         """`done` of the total is done; `words` more were handled. What an earlier run did is not counted as speed."""
         self._words += words
         fraction = None if self._total is None else min(done / self._total, 1.0) if self._total else 1.0
-        self._callback(Progress(self._stage, fraction, self._words, time.monotonic() - self._start))
+        self._callback(Moment(self._stage, fraction, self._words, time.monotonic() - self._start))
 
 
 class ProgressBar:
@@ -56,18 +56,18 @@ class ProgressBar:
         self._bar: tqdm[Never] | None = None
         self._stage: Stage | None = None
 
-    def __call__(self, progress: Progress) -> None:
-        if progress.stage != self._stage:
+    def __call__(self, moment: Moment) -> None:
+        if moment.stage != self._stage:
             self.close()
-            self._stage = progress.stage
+            self._stage = moment.stage
             layout = "{desc} {percentage:3.0f}% |{bar}| {elapsed}<{remaining}{postfix}"
-            if progress.fraction is None:
+            if moment.fraction is None:
                 layout = "{desc} {elapsed}{postfix}"
-            self._bar = tqdm(total=self.PARTS, desc=f"corpus: {progress.stage}", bar_format=layout, disable=None)
+            self._bar = tqdm(total=self.PARTS, desc=f"corpus: {moment.stage}", bar_format=layout, disable=None)
         bar = self._bar
         if bar is not None and not bar.disable:
-            bar.set_postfix_str(f"{progress.words:,} words, {progress.words_per_second:,.0f}/s", refresh=False)
-            bar.update(int(self.PARTS * (progress.fraction or 0)) - bar.n)
+            bar.set_postfix_str(f"{moment.words:,} words, {moment.words_per_second:,.0f}/s", refresh=False)
+            bar.update(int(self.PARTS * (moment.fraction or 0)) - bar.n)
             bar.refresh()
 
     def close(self) -> None:

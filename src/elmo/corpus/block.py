@@ -36,7 +36,7 @@ BUCKETS = 64
 class Block:
     """The numbers of one block."""
 
-    tokens: npt.NDArray[np.unsignedinteger[Any]]  # [N]: 0 is the separator, w + 1 the local type w
+    symbols: npt.NDArray[np.unsignedinteger[Any]]  # [N]: 0 is the separator, w + 1 the local type w
     lengths: npt.NDArray[np.uint32]  # [S]: words of each sentence
     documents: npt.NDArray[np.uint32]  # sentences before which the text says that a document starts
     words: npt.NDArray[np.uint8]  # the distinct words, ordered by bucket, a line end between two
@@ -119,18 +119,18 @@ def _in_buckets(words: list[str], symbols: npt.NDArray[np.uint32], starts: "arra
     order = np.argsort(hashes, kind="stable")  # [W]
     renumber: npt.NDArray[np.unsignedinteger[Any]] = np.zeros(W + 1, dtype=np.uint16 if W < 1 << 16 else np.uint32)
     renumber[order + 1] = np.arange(1, W + 1)
-    tokens = renumber[symbols]  # [N]
+    renumbered = renumber[symbols]  # [N]
     ordered = [spelled[i] for i in order.tolist()]
     word_starts = np.zeros(W + 1, dtype=np.uint32)
     word_starts[1:] = np.cumsum(np.fromiter(map(len, ordered), dtype=np.uint32, count=W) + 1)
     bucket_words = np.searchsorted(hashes[order], np.arange(BUCKETS + 1)).astype(np.uint32)  # [H + 1]
-    ends = np.flatnonzero(tokens == SEPARATOR)  # [S]
+    ends = np.flatnonzero(renumbered == SEPARATOR)  # [S]
     return Block(
-        tokens=tokens,
+        symbols=renumbered,
         lengths=np.diff(ends, prepend=-1).astype(np.uint32) - np.uint32(1),
         documents=np.array(starts, dtype=np.uint32),
         words=np.frombuffer(b"\n".join(ordered), dtype=np.uint8),
-        counts=np.bincount(tokens, minlength=W + 1)[1:].astype(np.uint32),
+        counts=np.bincount(renumbered, minlength=W + 1)[1:].astype(np.uint32),
         bucket_words=bucket_words,
         bucket_bytes=word_starts[bucket_words],
     )
@@ -138,8 +138,13 @@ def _in_buckets(words: list[str], symbols: npt.NDArray[np.uint32], starts: "arra
 
 def write_block(path: Path, block: Block, facts: BlockFacts) -> None:
     """Keep a block on disk."""
-    arrays = {field.name: getattr(block, field.name) for field in fields(block)}
+    arrays = {_in_file(field.name): getattr(block, field.name) for field in fields(block)}
     write_file(path, dump_arrays(arrays, {"facts": asdict(facts)}))
+
+
+def _in_file(name: str) -> str:
+    """The name of an array in the file; symbols have been called tokens there since the first version."""
+    return "tokens" if name == "symbols" else name
 
 
 def read_facts(path: Path) -> BlockFacts | None:
@@ -159,7 +164,7 @@ class StoredBlock:
     def array(self, name: str) -> npt.NDArray[Any]:
         """One of the arrays of `Block`."""
         with safe_open(self.path, framework="numpy") as file:
-            values: npt.NDArray[Any] = file.get_tensor(name)
+            values: npt.NDArray[Any] = file.get_tensor(_in_file(name))
             return values
 
     @cached_property

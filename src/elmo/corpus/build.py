@@ -1,9 +1,9 @@
 """Text files to a corpus store. The only module that knows the whole way; each step is a module of its own.
 
-1. *Reading* (`reading`): the text is cut into blocks of whole lines; workers tokenize each block, number its distinct
+1. *Reading* (`firstpass`): the text is cut into blocks of whole lines; workers tokenize each block, number its distinct
    words and keep the numbers on disk. Text is tokenized once. A finished block is never made again.
 2. *Splitting* (`split`): the held-out sentences are chosen from the lengths of sentences and documents.
-3. *Merging* (`merge`, `typetable`): the distinct words of all blocks become types, ordered by training frequency; the
+3. *Merging* (`merge`, `types`): the distinct words of all blocks become types, ordered by training frequency; the
    most frequent become the vocabulary.
 4. *Writing* (here): the block's own numbers are replaced by type ids, block after block, and the store gets its name.
 
@@ -32,12 +32,12 @@ import numpy as np
 from elmo.corpus.bar import ProgressBar, ProgressCallback, StageClock
 from elmo.corpus.block import Documents
 from elmo.corpus.firstpass import ReadText, read_sources
-from elmo.corpus.identity import make_plan
-from elmo.corpus.layout import MANIFEST, SPLITS, VOCABULARY
+from elmo.corpus.identity import build_identity
+from elmo.corpus.layout import FILES, MANIFEST, SPLITS, VOCABULARY
 from elmo.corpus.merge import MergedTypes, divide
 from elmo.corpus.options import DEFAULT_MIN_COUNT, DEFAULT_VOCABULARY_SIZE, BuildOptions, VocabularyLimits
-from elmo.corpus.sources import PathLike, Source, find_sources, no_sentence
-from elmo.corpus.splitfiles import write_offsets, write_tokens, write_training_counts
+from elmo.corpus.sources import PathLike, TextFile, find_sources, no_sentence
+from elmo.corpus.splitfiles import write_offsets, write_symbols, write_training_counts
 from elmo.corpus.store import CorpusStore
 from elmo.corpus.structure import Structure, structure_of
 from elmo.corpus.types import GivenVocabulary, GrowingVocabulary, Targets, TypeReport, write_types
@@ -101,7 +101,7 @@ def build_corpus(
             limits of the vocabulary may be others: it is chosen at the end.
         memory_limit: Bytes that the joining of the words of all blocks may take.
         block_bytes: Text that a worker takes at a time.
-        progress: Called now and then with a `Progress`; by default a bar is drawn if standard error is a terminal.
+        progress: Called now and then with a `Moment`; by default a bar is drawn if standard error is a terminal.
     """
     for name, value in {"workers": workers, "memory_limit": memory_limit, "block_bytes": block_bytes}.items():
         if value is not None and value < 1:
@@ -126,13 +126,13 @@ def build_corpus(
         () if isinstance(heldout, int | float) else _as_list(heldout),
         own_folders=(out_dir, folder_beside(out_dir)),
     )
-    plan = make_plan(sources, options, given)
+    identity = build_identity(sources, options, given)
     if _holds_something(out_dir):
-        return _finished_before(out_dir, plan, resume=resume)
+        return _finished_before(out_dir, identity, resume=resume)
 
     bar = ProgressBar()
     try:
-        with work_folder(out_dir, {**plan, "block_bytes": block_bytes}, resume=resume) as work:
+        with work_folder(out_dir, {**identity, "block_bytes": block_bytes}, resume=resume) as work:
             processes = _processes(workers, sources, block_bytes=block_bytes)
             tell = progress or bar
             text = read_sources(sources, work, options, workers=processes, block_bytes=block_bytes, progress=tell)
@@ -142,7 +142,7 @@ def build_corpus(
             structure = structure_of(text, options)
             _require_training(structure)
             manifest = _write_store(work, text, structure, options, given, memory_limit=memory_limit, progress=tell)
-            write_file(work.store / MANIFEST, _as_json({**plan, **manifest}))
+            write_file(work.store / MANIFEST, _as_json({**identity, **manifest}))
             _put_in_place(work.store, out_dir)
     finally:
         bar.close()
@@ -186,7 +186,7 @@ def _write_store(
     hashes[VOCABULARY] = sha256_of(work.store / VOCABULARY)
 
     clock = StageClock("writing", progress, total=len(blocks))
-    hashes |= write_tokens(blocks, types.lookups(), structure, work.store, clock=clock)
+    hashes |= write_symbols(blocks, types.lookups(), structure, work.store, clock=clock)
     hashes |= write_offsets(structure, work.store)
     _warn(report)
     return {
@@ -200,7 +200,7 @@ def _write_store(
 
 def _describe(folder: Path, structure: Structure, report: TypeReport) -> dict[str, Any]:
     """Counts and coverage of both splits."""
-    heldout = np.load(folder / "heldout_tokens.npy", mmap_mode="r")
+    heldout = np.load(folder / FILES["heldout_symbols"], mmap_mode="r")
     targets = np.load(folder / "type_targets.npy", mmap_mode="r")
     counts = np.bincount(heldout, minlength=len(targets))[1:]  # of each type
     known = {"train": report.known_tokens, "heldout": int(counts[targets[1:] != UNKNOWN_ID].sum())}
@@ -239,7 +239,7 @@ def _describe_sources(text: ReadText) -> list[dict[str, Any]]:
     ]
 
 
-def _require_sentences(sources: Sequence[Source], text: ReadText) -> None:
+def _require_sentences(sources: Sequence[TextFile], text: ReadText) -> None:
     """Every file that was named must have text; one that was found in a directory need not."""
     with_text = {segment.source for segment in text.segments if segment.facts.sentences}
     for source in sources:
@@ -251,7 +251,7 @@ def _require_sentences(sources: Sequence[Source], text: ReadText) -> None:
         raise InputError(f"no sentence in any of {len(sources)} files; the first is {sources[0].name}")
 
 
-def _tell_of_wrapped(sources: Sequence[Source], text: ReadText) -> None:
+def _tell_of_wrapped(sources: Sequence[TextFile], text: ReadText) -> None:
     found = [source.name for source in sources if source in text.wrapped]
     if found:
         files = f"{found[0]}: lines are" if len(sources) == 1 else f"{len(found)} of {len(sources)} files have lines"
@@ -298,7 +298,7 @@ def _limits(given: Vocabulary | PathLike | None, limits: VocabularyLimits) -> Vo
     return VocabularyLimits(size=DEFAULT_VOCABULARY_SIZE, min_count=DEFAULT_MIN_COUNT)
 
 
-def _processes(workers: int | None, sources: Sequence[Source], *, block_bytes: int) -> int:
+def _processes(workers: int | None, sources: Sequence[TextFile], *, block_bytes: int) -> int:
     """How many processes are of use."""
     wanted = workers or (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     sizes = [source.expected_text for source in sources]
@@ -306,14 +306,14 @@ def _processes(workers: int | None, sources: Sequence[Source], *, block_bytes: i
     return wanted if None in sizes else max(1, min(wanted, blocks))
 
 
-def _finished_before(out_dir: Path, plan: dict[str, Any], *, resume: bool) -> CorpusStore:
+def _finished_before(out_dir: Path, identity: dict[str, Any], *, resume: bool) -> CorpusStore:
     """The store that is there already, if going on with it is what was asked for."""
     if not (out_dir / MANIFEST).is_file():
         raise ConfigError(f"{out_dir}: is there already and holds no corpus; name a new directory")
     if not resume:
         raise ConfigError(f"{out_dir}: holds a corpus already; name a new directory, or delete this one")
     store = CorpusStore.open(out_dir)
-    difference = first_difference(store.manifest, plan)
+    difference = first_difference(store.manifest, identity)
     if difference is not None:
         raise ResumeError(
             f"{out_dir}: is a finished corpus, but {difference}; name a new directory, or delete this one"

@@ -10,7 +10,7 @@ from pathlib import Path
 from elmo.corpus.bar import ProgressCallback, StageClock
 from elmo.corpus.block import BlockFacts, SegmentFacts, StoredBlock, read_facts
 from elmo.corpus.options import BuildOptions
-from elmo.corpus.sources import Segment, Source, read_blocks
+from elmo.corpus.sources import Segment, TextFile, read_blocks
 from elmo.corpus.work import WorkFolder
 from elmo.corpus.worker import handle
 from elmo.corpus.workers import Answer, ChildProcesses, OwnProcess, Workers
@@ -24,7 +24,7 @@ BLOCKS_AHEAD = 2  # for each worker: one in work, one waiting
 class ReadSegment:
     """Some lines of a source that are read."""
 
-    source: Source
+    source: TextFile
     facts: SegmentFacts
 
 
@@ -34,8 +34,8 @@ class ReadText:
 
     blocks: list[StoredBlock]
     segments: list[ReadSegment]  # of all blocks, in order
-    sha256: dict[Source, str]  # of the text of each source, as UTF-8 with a line feed after each line or paragraph
-    wrapped: set[Source]  # whose lines were joined into paragraphs
+    sha256: dict[TextFile, str]  # of the text of each source, as UTF-8 with a line feed after each line or paragraph
+    wrapped: set[TextFile]  # whose lines were joined into paragraphs
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class _Begun:
     """A block in work."""
 
     path: Path
-    sources: list[Source]
+    sources: list[TextFile]
     done: int
     answer: "Future[Answer]"
 
 
 def read_sources(
-    sources: Sequence[Source],
+    sources: Sequence[TextFile],
     work: WorkFolder,
     options: BuildOptions,
     *,
@@ -72,7 +72,7 @@ class _Reader:
 
     def __init__(
         self,
-        sources: Sequence[Source],
+        sources: Sequence[TextFile],
         work: WorkFolder,
         options: BuildOptions,
         pool: Workers,
@@ -82,7 +82,7 @@ class _Reader:
     ) -> None:
         self.blocks: list[StoredBlock] = []
         self.segments: list[ReadSegment] = []
-        self.wrapped: set[Source] = set()
+        self.wrapped: set[TextFile] = set()
         self._hashes = {source: hashlib.sha256() for source in sources}
         self._work, self._pool, self._ahead = work, pool, ahead
         self._task = {
@@ -93,15 +93,15 @@ class _Reader:
         self._begun: deque[_Begun] = deque()
         self._read = dict.fromkeys(sources, 0)  # bytes of text of each source
         self._whole = 0  # bytes that were expected of the sources that are read to their end
-        self._at: Source | None = None
+        self._at: TextFile | None = None
         sizes = [source.expected_text for source in sources]
         total = None if None in sizes else sum(size for size in sizes if size is not None)
         self._clock = StageClock("reading", progress, total=total)
 
-    def sha256(self) -> dict[Source, str]:
+    def sha256(self) -> dict[TextFile, str]:
         return {source: digest.hexdigest() for source, digest in self._hashes.items()}
 
-    def read(self, sources: Sequence[Source], *, block_bytes: int, lines: Lines) -> None:
+    def read(self, sources: Sequence[TextFile], *, block_bytes: int, lines: Lines) -> None:
         try:
             for block in read_blocks(sources, block_bytes=block_bytes, lines=lines):
                 self._begin(block)
@@ -143,7 +143,7 @@ class _Reader:
                 f"in {self._work.folder} was done; start again without resume"
             )
 
-    def _count(self, source: Source, size: int) -> None:
+    def _count(self, source: TextFile, size: int) -> None:
         if self._at is not None and self._at is not source:
             self._whole += self._at.expected_text or 0
         self._at = source
@@ -159,6 +159,6 @@ class _Reader:
         while self._begun:
             self._finish_first()
 
-    def _add(self, path: Path, sources: list[Source], facts: BlockFacts) -> None:
+    def _add(self, path: Path, sources: list[TextFile], facts: BlockFacts) -> None:
         self.blocks.append(StoredBlock(path, facts))
         self.segments += [ReadSegment(*pair) for pair in zip(sources, facts.segments, strict=True)]

@@ -1,4 +1,4 @@
-"""The plan of a build: all that decides the content of a store, as JSON values. Recorded, and compared on resuming."""
+"""The identity of a build: all that decides the content of a store, as JSON values, to record and to compare."""
 
 import hashlib
 from collections.abc import Sequence
@@ -6,12 +6,12 @@ from typing import Any
 
 from elmo.corpus.layout import FORMAT
 from elmo.corpus.options import BuildOptions
-from elmo.corpus.sources import Source
+from elmo.corpus.sources import TextFile
 from elmo.text.vocabulary import Vocabulary
 
 
-def make_plan(sources: Sequence[Source], options: BuildOptions, given: Vocabulary | None) -> dict[str, Any]:
-    """The plan for these files and options, and a given vocabulary."""
+def build_identity(sources: Sequence[TextFile], options: BuildOptions, given: Vocabulary | None) -> dict[str, Any]:
+    """Of these files and options, and a given vocabulary."""
     words = None if given is None else hashlib.sha256("\n".join(given.words).encode("utf-8")).hexdigest()
     return {
         "format": FORMAT,

@@ -1,4 +1,4 @@
-"""The distinct words of all blocks become types in one order: by falling training count, ties by bytes.
+"""The distinct words of all blocks become types in one order: by descending training count, ties by bytes.
 
 Every word lies in one of BUCKETS hash buckets. So the words of all blocks are joined one *share* of the buckets at a
 time, as large as the memory limit allows; each share is put on disk in order, and they are merged while they are read.

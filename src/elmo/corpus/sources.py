@@ -21,8 +21,8 @@ PathLike = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
-class Source:
-    """One file, or standard input."""
+class TextFile:
+    """One file of text, or standard input."""
 
     name: str
     heldout: bool  # named as held out
@@ -39,7 +39,7 @@ class Source:
 class Segment:
     """Whole lines of one source that follow each other."""
 
-    source: Source
+    source: TextFile
     first_line: int  # counted from 1
     text: str
     wrapped: bool  # lines of the source are joined into paragraphs
@@ -47,27 +47,27 @@ class Segment:
 
 def find_sources(
     inputs: Sequence[PathLike], heldout_files: Sequence[PathLike], *, own_folders: Sequence[Path] = ()
-) -> list[Source]:
+) -> list[TextFile]:
     """The files of `inputs` in order, then those of `heldout_files` that are not among them.
 
     What a directory has inside `own_folders`, where the store is made, is no input.
     """
     own = tuple(os.path.join(os.path.realpath(folder), "") for folder in own_folders)
     heldout = {_identity(name): (name, found) for name, found in _expand(heldout_files, own)}
-    sources: dict[str, Source] = {}
+    sources: dict[str, TextFile] = {}
     for name, found in _expand(inputs, own):
         if _identity(name) in sources:
             raise ConfigError(f"{name}: is among the inputs twice; name each file once")
-        sources[_identity(name)] = Source(name, _identity(name) in heldout, found, _size(name, found=found))
+        sources[_identity(name)] = TextFile(name, _identity(name) in heldout, found, _size(name, found=found))
     for identity, (name, found) in heldout.items():
         if identity not in sources:
-            sources[identity] = Source(name, True, found, _size(name, found=found))
+            sources[identity] = TextFile(name, True, found, _size(name, found=found))
     if not sources:
         raise ConfigError("no input: name the text files of the corpus, a directory of them, or - for standard input")
     return list(sources.values())
 
 
-def read_blocks(sources: Iterable[Source], *, block_bytes: int, lines: Lines = "whole") -> Iterator[list[Segment]]:
+def read_blocks(sources: Iterable[TextFile], *, block_bytes: int, lines: Lines = "whole") -> Iterator[list[Segment]]:
     """The text of all sources in blocks of about `block_bytes`; small files share a block.
 
     `lines` says what becomes of lines before they are put into blocks, so that blocks make no difference to it.
@@ -92,7 +92,7 @@ def read_blocks(sources: Iterable[Source], *, block_bytes: int, lines: Lines = "
         yield block
 
 
-def _read(source: Source, lines: Lines) -> tuple[Iterator[tuple[int, str]], bool]:
+def _read(source: TextFile, lines: Lines) -> tuple[Iterator[tuple[int, str]], bool]:
     """The numbered lines of a source, or its paragraphs with the number of their last line; and which of the two."""
     numbered = read_lines(source.name, longest=LONGEST_LINE)
     if lines == "whole":

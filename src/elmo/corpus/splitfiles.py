@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from elmo.corpus.bar import StageClock
 from elmo.corpus.block import StoredBlock
-from elmo.corpus.layout import SPLIT_ARRAYS, SPLITS
+from elmo.corpus.layout import FILES, SPLIT_ARRAYS, SPLITS
 from elmo.corpus.split import Bools
 from elmo.corpus.structure import Structure
 from elmo.disk.hashed import ArrayFile, HashedFile
@@ -22,11 +22,11 @@ def write_training_counts(blocks: Sequence[StoredBlock], structure: Structure, p
         for block, heldout in _heldout_symbols(blocks, structure):
             counts = block.array("counts").astype(np.int32)  # [W]
             if heldout.any():
-                counts -= np.bincount(block.array("tokens")[heldout], minlength=len(counts) + 1)[1:].astype(np.int32)
+                counts -= np.bincount(block.array("symbols")[heldout], minlength=len(counts) + 1)[1:].astype(np.int32)
             file.write(counts.tobytes())
 
 
-def write_tokens(
+def write_symbols(
     blocks: Sequence[StoredBlock],
     lookups: Iterable[npt.NDArray[np.int32]],
     structure: Structure,
@@ -34,19 +34,19 @@ def write_tokens(
     *,
     clock: StageClock,
 ) -> dict[str, str]:
-    """Write the tokens of both splits: the symbols of the blocks, replaced by their types. Returns the hashes."""
+    """Write the symbols of both splits: those of the blocks, numbered anew by the types of all. Returns the hashes."""
     with ExitStack() as stack:
         files = {}
         for split in SPLITS:
             members = structure.members(split)
-            symbols = int(structure.lengths[members].sum(dtype=np.int64)) + int(np.count_nonzero(members))
-            path = folder / f"{split}_tokens.npy"
-            files[split] = stack.enter_context(ArrayFile(path, dtype=SPLIT_ARRAYS["tokens"], shape=(symbols,)))
+            count = int(structure.lengths[members].sum(dtype=np.int64)) + int(np.count_nonzero(members))
+            path = folder / FILES[f"{split}_symbols"]
+            files[split] = stack.enter_context(ArrayFile(path, dtype=SPLIT_ARRAYS["symbols"], shape=(count,)))
         heldout_symbols = _heldout_symbols(blocks, structure)
         for i, ((block, heldout), lookup) in enumerate(zip(heldout_symbols, lookups, strict=True), start=1):
-            types = lookup[block.array("tokens")]
-            files["train"].append(types[~heldout] if heldout.any() else types)
-            files["heldout"].append(types[heldout])
+            symbols = lookup[block.array("symbols")]
+            files["train"].append(symbols[~heldout] if heldout.any() else symbols)
+            files["heldout"].append(symbols[heldout])
             clock.advance(done=i, words=block.facts.words)
     return {file.path.name: file.sha256 for file in files.values()}
 

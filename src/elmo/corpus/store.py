@@ -11,6 +11,7 @@ import numpy.typing as npt
 from elmo.corpus.layout import (
     ARRAYS,
     BYTES_IN_ROW,
+    FILES,
     FORMAT,
     MANIFEST,
     SPLITS,
@@ -29,9 +30,9 @@ MOST_MANIFEST_BYTES = 256 << 20  # it names every source
 
 
 class SplitCounts(NamedTuple):
-    """How much text a split has; `tokens` are words, without the separators."""
+    """How much text a split has. `words` leaves out the separators, which are symbols too."""
 
-    tokens: int
+    words: int
     sentences: int
     documents: int
 
@@ -46,10 +47,10 @@ class CorpusStore:
     type_lengths: npt.NDArray[np.uint8]  # [T]
     type_targets: npt.NDArray[np.int32]  # [T]
     type_counts: npt.NDArray[np.int64]  # [T]
-    train_tokens: npt.NDArray[np.int32]  # [N]
+    train_symbols: npt.NDArray[np.int32]  # [N]
     train_sentences: npt.NDArray[np.int64]  # [S + 1]
     train_documents: npt.NDArray[np.int64]  # [D + 1]
-    heldout_tokens: npt.NDArray[np.int32]  # [N]
+    heldout_symbols: npt.NDArray[np.int32]  # [N]
     heldout_sentences: npt.NDArray[np.int64]  # [S + 1]
     heldout_documents: npt.NDArray[np.int64]  # [D + 1]
     other_vocabulary: Vocabulary | None = None  # in place of the one on disk
@@ -59,18 +60,18 @@ class CorpusStore:
         """Open the store in a directory; what is missing or does not fit together raises InputError."""
         folder = Path(folder)
         manifest = read_manifest(folder)
-        arrays: dict[str, Any] = {name: _map_array(folder / f"{name}.npy") for name in ARRAYS}
+        arrays: dict[str, Any] = {name: _map_array(folder / file) for name, file in FILES.items()}
         store = cls(folder, manifest, **arrays)
         store._check_shapes()
         return store
 
-    def tokens(self, split: Split) -> npt.NDArray[np.int32]:
-        """Type ids of a split, a separator after each sentence: [N]."""
-        tokens: npt.NDArray[np.int32] = getattr(self, f"{split}_tokens")
-        return tokens
+    def symbols(self, split: Split) -> npt.NDArray[np.int32]:
+        """The type ids of a split, a separator after each sentence: [N]."""
+        symbols: npt.NDArray[np.int32] = getattr(self, f"{split}_symbols")
+        return symbols
 
     def sentences(self, split: Split) -> npt.NDArray[np.int64]:
-        """Where each sentence starts in the tokens, and their number: [S + 1]."""
+        """Where each sentence starts in the symbols, and their number: [S + 1]."""
         sentences: npt.NDArray[np.int64] = getattr(self, f"{split}_sentences")
         return sentences
 
@@ -85,7 +86,7 @@ class CorpusStore:
         counts = {}
         for split in SPLITS:
             sentences = len(self.sentences(split)) - 1
-            counts[split] = SplitCounts(len(self.tokens(split)) - sentences, sentences, len(self.documents(split)) - 1)
+            counts[split] = SplitCounts(len(self.symbols(split)) - sentences, sentences, len(self.documents(split)) - 1)
         return counts
 
     @property
@@ -130,7 +131,7 @@ class CorpusStore:
     def verify(self) -> None:
         """Compare every file with the hash recorded for it; InputError names the first that differs."""
         hashes = self.manifest.get("hashes")
-        wanted = {VOCABULARY, *(f"{name}.npy" for name in ARRAYS)}
+        wanted = {VOCABULARY, *FILES.values()}
         if not isinstance(hashes, dict) or hashes.keys() != wanted:
             raise InputError(f"{self.folder / MANIFEST}: does not record a hash of each file; build the corpus again")
         for name, expected in hashes.items():
@@ -142,12 +143,12 @@ class CorpusStore:
                 )
 
     def require_known_types(self) -> None:
-        """Refuse tokens that are no types, before any of them is looked up. Reads all tokens."""
+        """Refuse symbols that are no types, before any of them is looked up. Reads all of them."""
         for split in SPLITS:
-            tokens = self.tokens(split)
-            if len(tokens) and not 0 <= int(tokens.min()) <= int(tokens.max()) < self.types:
+            symbols = self.symbols(split)
+            if len(symbols) and not 0 <= int(symbols.min()) <= int(symbols.max()) < self.types:
                 raise InputError(
-                    f"{self.folder / f'{split}_tokens.npy'}: has tokens that are none of the {self.types:,} types; "
+                    f"{self.folder / FILES[f'{split}_symbols']}: has symbols outside the {self.types:,} types; "
                     "build the corpus again"
                 )
 
@@ -164,7 +165,7 @@ class CorpusStore:
             shape = expected.get(name, found.shape[:1])
             if found.shape != shape or found.dtype != dtype:
                 raise InputError(
-                    f"{self.folder / f'{name}.npy'}: holds {found.dtype} {list(found.shape)}, but it should hold "
+                    f"{self.folder / FILES[name]}: holds {found.dtype} {list(found.shape)}, but it should hold "
                     f"{dtype} {list(shape)}; build the corpus again"
                 )
         path = self.folder / "type_lengths.npy"
@@ -175,7 +176,10 @@ class CorpusStore:
         if int(self.type_targets.min()) < 0:
             raise InputError(f"{self.folder / 'type_targets.npy'}: has a number below 0; build the corpus again")
         for split in SPLITS:
-            for name, within in (("sentences", len(self.tokens(split))), ("documents", len(self.sentences(split)) - 1)):
+            for name, within in (
+                ("sentences", len(self.symbols(split))),
+                ("documents", len(self.sentences(split)) - 1),
+            ):
                 bounds = getattr(self, f"{split}_{name}")
                 if not len(bounds) or bounds[0] != 0 or bounds[-1] != within or (bounds[1:] <= bounds[:-1]).any():
                     raise InputError(

@@ -27,7 +27,7 @@ class Structure:
         return self.heldout if split == "heldout" else ~self.heldout
 
     def sentence_offsets(self, split: Split) -> npt.NDArray[np.int64]:
-        """Where the sentences of a split start in its tokens, and how many symbols these are."""
+        """Where the sentences of a split start in its symbols, and how many symbols these are."""
         lengths = self.lengths[self.members(split)]
         offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
         np.cumsum(lengths, out=offsets[1:])

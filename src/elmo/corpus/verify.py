@@ -13,14 +13,14 @@ def verify_store(folder: Path) -> list[Finding]:
     findings = []
     try:
         store = CorpusStore.open(folder)
-        counts = ", ".join(f"{split} {count.tokens:,} words" for split, count in store.counts.items())
+        counts = ", ".join(f"{split} {count.words:,} words" for split, count in store.counts.items())
         findings.append(
             Finding(True, f"{folder}: a corpus store, all arrays present and of the right shape ({counts})")
         )
         store.verify()
         findings.append(Finding(True, f"{len(ARRAYS) + 1} files have the sha256 that {MANIFEST} records"))
         store.require_known_types()
-        known = f"tokens are of {store.types:,} types, targets among {len(store.vocabulary):,} words"
+        known = f"symbols are of {store.types:,} types, targets among {len(store.vocabulary):,} words"
         findings.append(Finding(True, f"{known}, {store.tokenizer.rule} tokenizer"))
     except ElmoError as error:
         findings.append(Finding(False, str(error)))

@@ -18,7 +18,7 @@ from elmo.errors import ConfigError, ResumeError
 logger = logging.getLogger(__name__)
 
 VOCABULARY_OPTIONS = ("vocabulary_size", "min_count", "coverage", "given_vocabulary")
-_PLAN = "plan.json"
+_IDENTITY = "plan.json"
 _LOCK = "lock"
 
 
@@ -41,8 +41,8 @@ class WorkFolder:
 
 
 @contextlib.contextmanager
-def work_folder(out_dir: Path, plan: dict[str, Any], *, resume: bool) -> Iterator[WorkFolder]:
-    """A work folder of this process alone. Without `resume` it is empty; with it the plan must be the one recorded.
+def work_folder(out_dir: Path, identity: dict[str, Any], *, resume: bool) -> Iterator[WorkFolder]:
+    """A work folder of this process alone. Without `resume` it is empty; with it the identity must be the one recorded.
 
     When the work fails or is interrupted the finished blocks stay, if there are any; when it succeeds nothing does.
     """
@@ -52,16 +52,16 @@ def work_folder(out_dir: Path, plan: dict[str, Any], *, resume: bool) -> Iterato
     keep = True
     try:
         with locked(work.folder / _LOCK, busy=lambda: _refuse(out_dir)):
-            if not (resume and _is_of(work.folder / _PLAN, plan)):
+            if not (resume and _is_of(work.folder / _IDENTITY, identity)):
                 # The word that blocks are worth something goes first: a process may be killed between any two steps.
-                (work.folder / _PLAN).unlink(missing_ok=True)
+                (work.folder / _IDENTITY).unlink(missing_ok=True)
                 _remove(work.blocks)
             _remove(work.scratch, work.store)
             try:
                 with errors_naming(work.folder):
                     for folder in (work.blocks, work.scratch, work.store):
                         folder.mkdir(exist_ok=True)
-                write_file(work.folder / _PLAN, json.dumps(plan, indent=2).encode("utf-8"))
+                write_file(work.folder / _IDENTITY, json.dumps(identity, indent=2).encode("utf-8"))
                 yield work
                 keep = False
             except BaseException:
@@ -93,20 +93,20 @@ def _remove(*folders: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _of_blocks(plan: dict[str, Any]) -> dict[str, Any]:
+def _of_blocks(identity: dict[str, Any]) -> dict[str, Any]:
     """What finished blocks depend on: the vocabulary is chosen when all of them are there, and may be chosen anew."""
-    options = plan.get("options")
+    options = identity.get("options")
     if not isinstance(options, dict):
-        return plan
-    return {**plan, "options": {name: value for name, value in options.items() if name not in VOCABULARY_OPTIONS}}
+        return identity
+    return {**identity, "options": {name: value for name, value in options.items() if name not in VOCABULARY_OPTIONS}}
 
 
-def _is_of(path: Path, plan: dict[str, Any]) -> bool:
-    """Whether work was begun; it must have been with this plan."""
+def _is_of(path: Path, identity: dict[str, Any]) -> bool:
+    """Whether work was begun; it must have been the same."""
     if not exists(path):
         return False
     recorded = read_json(path, most_bytes=MOST_MANIFEST_BYTES, refusal=ResumeError)
-    difference = first_difference(_of_blocks(recorded), _of_blocks(plan))
+    difference = first_difference(_of_blocks(recorded), _of_blocks(identity))
     if difference is not None:
         raise ResumeError(
             f"{path.parent}: {difference}; resume with the inputs and options that the work was begun with, or start "

@@ -1,6 +1,6 @@
 """The adaptive softmax: frequent words first, rare ones in clusters of smaller vectors. And the file that holds it.
 
-M positions, P hidden, V vocabulary in order of falling frequency.
+M positions, P hidden, V vocabulary in order of descending frequency.
 """
 
 from dataclasses import dataclass

@@ -19,8 +19,8 @@ from elmo.corpus.store import CorpusStore
 from elmo.errors import ConfigError, InputError
 from elmo.lm.languagemodel import LanguageModel, language_model
 from elmo.lm.reading import Reading, part_of, read_carried, read_sentences
-from elmo.lm.textcorpus import corpus_of_sentences, type_table_for
-from elmo.lm.typetable import TypeTable
+from elmo.lm.textcorpus import corpus_of_sentences
+from elmo.lm.typetable import TypeTable, type_table_for
 from elmo.model.bilstm import State
 from elmo.ops.cpu.allocator import keep_freed_memory
 from elmo.ops.device import choose_device
@@ -53,32 +53,32 @@ class Perplexity:
 def measure_perplexity(
     model: LanguageModel,
     table: TypeTable,
-    tokens: Ints,
+    symbols: Ints,
     sentences: Ints,
     *,
     state: StateMode = "carry",
-    symbols: int | None = None,
+    symbol_count: int | None = None,
     start: State | None = None,
 ) -> Perplexity:
-    """Of a split of a corpus store, or of about `symbols` symbols spread over it.
+    """Of a split of a corpus store, or of about `symbol_count` symbols spread over it.
 
     `carry` reads a continuous text as in training, in some rows that begin with zero or with the rows of `start`;
     `settled` and `zero` start each sentence from that state.
     """
     if table.rows.device.type == "cpu":
         keep_freed_memory()
-    tokens, sentences = part_of(tokens, sentences, symbols=symbols)
-    if len(tokens) == 0:
+    symbols, sentences = part_of(symbols, sentences, symbol_count=symbol_count)
+    if len(symbols) == 0:
         raise InputError("there is no text to measure perplexity on: it has no sentences")
     R = model.bilm.config.lstm.directions
     readings = (
-        [read_carried(tokens, directions=R)] if state == "carry" else read_sentences(tokens, sentences, directions=R)
+        [read_carried(symbols, directions=R)] if state == "carry" else read_sentences(symbols, sentences, directions=R)
     )
     sums = torch.zeros(R, dtype=torch.float64)
     for reading in readings:
         losses = reading_losses(model, table, reading, state=state, start=start)
         sums += losses.double().sum((1, 2)).cpu()
-    return summarize(sums / len(tokens), table, tokens, state=state)
+    return summarize(sums / len(symbols), table, symbols, state=state)
 
 
 def text_perplexity(
@@ -92,7 +92,7 @@ def text_perplexity(
     chosen = choose_device(device)
     made = language_model(model, device=chosen)
     text = corpus_of_sentences(model, sentences)
-    return measure_perplexity(made, text.table.to(chosen), text.tokens, text.sentences, state=state)
+    return measure_perplexity(made, text.table.to(chosen), text.symbols, text.sentences, state=state)
 
 
 def store_perplexity(
@@ -101,7 +101,7 @@ def store_perplexity(
     *,
     split: Split = "heldout",
     state: StateMode = "settled",
-    symbols: int | None = None,
+    symbol_count: int | None = None,
     device: str | None = None,
 ) -> Perplexity:
     """Of a split of a corpus store; words are looked up in the model's own vocabulary."""
@@ -109,7 +109,9 @@ def store_perplexity(
     made = language_model(model, device=chosen)
     store.require_known_types()
     table = type_table_for(model, store).to(chosen)
-    return measure_perplexity(made, table, store.tokens(split), store.sentences(split), state=state, symbols=symbols)
+    return measure_perplexity(
+        made, table, store.symbols(split), store.sentences(split), state=state, symbol_count=symbol_count
+    )
 
 
 @torch.no_grad()
@@ -134,15 +136,15 @@ def hidden_windows(
     model: LanguageModel, table: TypeTable, reading: Reading, *, state: StateMode, start: State | None = None
 ) -> Iterator[tuple[int, Tensor]]:
     """What the softmax reads, window by window: the first step of each, and [R, window, B, P]."""
-    rows = table.input_rows(torch.from_numpy(reading.inputs).to(table.rows.device))  # [R, T, B]
-    distinct, inverse = torch.unique(rows, return_inverse=True)
+    symbols = table.input_symbols(torch.from_numpy(reading.inputs).to(table.rows.device))  # [R, T, B]
+    distinct, inverse = torch.unique(symbols, return_inverse=True)
     vectors = model.bilm.tokens(table.rows[distinct])  # [U, D]
-    B = rows.shape[2]
+    B = symbols.shape[2]
     if start is None:
         carried = start_state(model, B, mode=state)
     else:
         carried = start.rows(torch.arange(B, device=start.h.device) % start.h.shape[2])
-    for first in range(0, rows.shape[1], WINDOW):
+    for first in range(0, symbols.shape[1], WINDOW):
         outputs, carried = model.bilm.lstm(F.embedding(inverse[:, first : first + WINDOW], vectors), carried)
         yield first, outputs[-1]
 
@@ -156,16 +158,16 @@ def start_state(model: LanguageModel, rows: int, *, mode: StateMode) -> State:
     raise ConfigError(f"state is {mode!r}; it must be 'settled', 'zero' or 'carry'")
 
 
-def summarize(means: Tensor, table: TypeTable, tokens: Ints, *, state: StateMode) -> Perplexity:
+def summarize(means: Tensor, table: TypeTable, symbols: Ints, *, state: StateMode) -> Perplexity:
     """From the mean loss of each direction [R]."""
-    words = np.asarray(tokens)[np.asarray(tokens) != SEPARATOR]
+    words = np.asarray(symbols)[np.asarray(symbols) != SEPARATOR]
     unknown = int((table.targets.cpu().numpy()[words] == UNKNOWN_ID).sum())
     each = [_exp(mean) for mean in means.tolist()]
     return Perplexity(
         forward=each[0],
         backward=each[1] if len(each) == 2 else None,
         average=_exp(float(means.mean())),
-        symbols=len(tokens),
+        symbols=len(symbols),
         words=len(words),
         unknown=unknown,
         state=state,

@@ -58,7 +58,7 @@ def score_sentences(
     table = text.table.to(chosen)
     R = model.config.lstm.directions
     scores: list[list[TokenScore]] = [[] for _ in sentences]
-    for reading in read_sentences(text.tokens, text.sentences, directions=R):
+    for reading in read_sentences(text.symbols, text.sentences, directions=R):
         losses = reading_losses(made, table, reading, state=state).cpu().numpy()  # [R, T, B]
         for row, number in enumerate(reading.sentences.tolist()):
             scores[number] = _sentence_scores(model, sentences[number], -losses[:, :, row].astype(np.float64))
@@ -85,7 +85,7 @@ def substitutes(
     chosen = choose_device(device)
     made = language_model(model, device=chosen)
     text = corpus_of_sentences(model, [sentence])
-    (reading,) = read_sentences(text.tokens, text.sentences, directions=model.config.lstm.directions)
+    (reading,) = read_sentences(text.symbols, text.sentences, directions=model.config.lstm.directions)
     hidden = torch.cat([h for _, h in hidden_windows(made, text.table.to(chosen), reading, state=state)], dim=1)
     places = [position, len(sentence) - 1 - position]  # each direction counts from its own end
     each = [made.head.log_probabilities(hidden[r, places[r]]).cpu()[0] for r in range(len(hidden))]  # [V] each

@@ -1,27 +1,27 @@
 """The README.md of a model trained here: data, hyper-parameters and perplexity."""
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
+from elmo.corpus.store import CorpusStore
 from elmo.lm.perplexity import Perplexity
 from elmo.pretrain.config import TrainConfig
 
 
 def training_card(
-    config: TrainConfig,
-    manifest: Mapping[str, Any],
-    *,
-    counts: Mapping[str, int],
-    step: int,
-    perplexities: Mapping[str, Perplexity],
+    config: TrainConfig, store: CorpusStore, *, step: int, perplexities: Sequence[tuple[str, Perplexity]] = ()
 ) -> str:
-    """Markdown. `perplexities` by the name of what they were measured on."""
+    """Markdown. `perplexities` come with the name of what they were measured on."""
+    manifest = store.manifest
+    counts: dict[str, int] = {}
+    for split, size in store.counts.items():
+        counts |= {f"{name} ({split})": count for name, count in size._asdict().items()}
+    counts |= {"distinct words": store.types - 1, "softmax vocabulary": len(store.vocabulary)}
     rows = "\n".join(f"| {name} | {value:,} |" for name, value in counts.items())
     measured = "\n".join(
         f"| {name} | {p.state} | {p.forward:.2f} | {'' if p.backward is None else f'{p.backward:.2f}'} "
         f"| {p.average:.2f} | {100 * p.unknown_rate:.2f} % | {p.symbols:,} |"
-        for name, p in perplexities.items()
+        for name, p in perplexities
     )
     return f"""# ELMo model
 

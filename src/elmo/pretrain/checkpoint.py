@@ -75,11 +75,11 @@ def save_checkpoint(
     progress: Progress,
     corpus: str,
     card: str | None = None,
-    files: Mapping[str, Callable[[Path], None]] | None = None,
+    extra: Mapping[str, Callable[[Path], None]] | None = None,
 ) -> Checkpoint:
     """Write a checkpoint of the current step; an earlier one of the same step is replaced.
 
-    `files` are further files of the model, each written by a function of its path.
+    `extra` are further files of the model, each written by a function of its path.
     """
     path = run / FOLDER / f"step-{progress.step:08d}"
 
@@ -96,7 +96,7 @@ def save_checkpoint(
         }
         file.write_text(json.dumps(values, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
-    extra = {**(files or {}), TRAINING_TENSORS: write_tensors_file, TRAINING_JSON: write_json}
+    extra = {**(extra or {}), TRAINING_TENSORS: write_tensors_file, TRAINING_JSON: write_json}
     with errors_naming(path):
         write_native(model, path, card=card, overwrite=True, extra=extra)
     return Checkpoint(path=path, config=config, progress=progress, corpus=corpus)

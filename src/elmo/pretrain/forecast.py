@@ -1,5 +1,7 @@
 """What a run will be, told before its first step: text, model, steps, minutes, memory, and which of it was chosen."""
 
+import torch
+
 from elmo.corpus.store import CorpusStore
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.memory import MemoryEstimate
@@ -25,7 +27,7 @@ def describe_plan(
     lstm = config.architecture.lstm
     size = "its own size" if config.size is None else config.size
     place = f"{memory.total / 1e9:.1f} GB" + ("" if free is None else f" of {free / 1e9:.1f} GB free")
-    text = f"{train.tokens:,} tokens to train on, {heldout.tokens:,} held out"
+    text = f"{train.words:,} tokens to train on, {heldout.words:,} held out"
     layers = f"{lstm.layers} layers of {lstm.cell_dim:,} cells and {lstm.output_dim} outputs for each direction"
     epochs = plan.steps / plan.steps_per_epoch
     steps = f"{plan.steps:,} steps of {plan.batch_size} x {config.window} tokens ({epochs:.1f} epochs)"
@@ -39,6 +41,14 @@ def describe_plan(
     if chosen:
         lines.append(f"chosen for this text and device, changed by {', '.join(chosen)}")
     return lines
+
+
+def device_name(device: torch.device, *, processes: int) -> str:
+    """What a run computes on, for people."""
+    if device.type == "cuda":
+        name = torch.cuda.get_device_name(device)
+        return name if processes == 1 else f"{processes} x {name}"
+    return f"{processes * torch.get_num_threads()} CPU threads"
 
 
 def duration(seconds: float) -> str:

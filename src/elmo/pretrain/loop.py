@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from elmo.corpus.store import CorpusStore
+from elmo.disk.differences import first_difference
 from elmo.disk.directories import clean_up
 from elmo.disk.guarded.plainfiles import refusing
 from elmo.errors import ConfigError, ElmoError, ResumeError
@@ -29,23 +30,23 @@ from elmo.pretrain.checkpoint import (
     save_checkpoint,
 )
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.forecast import describe_plan
+from elmo.pretrain.forecast import describe_plan, device_name
 from elmo.pretrain.memory import MemoryEstimate, estimate_memory
+from elmo.pretrain.models import extra_files, loaded_model, new_model, read_weights
 from elmo.pretrain.plan import make_plan
 from elmo.pretrain.progress import Evaluation, Progress, continued_config, corpus_identity
 from elmo.pretrain.reports import Reports
 from elmo.pretrain.step.guard import Verdict
-from elmo.pretrain.trainer import Trainer, new_model
+from elmo.pretrain.trainer import Trainer
+from elmo.pretrain.trial import try_out
 from elmo.run.curves import draw_curves
-from elmo.run.distributed import World, join_world
+from elmo.run.distributed import join_world
 from elmo.run.stopping import Reason, StopRequest
 from elmo.weights.native import write_native
 
 logger = logging.getLogger(__name__)
 
 MODEL = "model"
-TRIAL = {"cpu": 2, "cuda": 5}  # steps; on a GPU the first three are not yet one graph
-TRIAL_SYMBOLS = 2000
 Status = Literal["finished", "no longer improving", "interrupted", "time limit"]
 
 
@@ -91,8 +92,8 @@ def pretrain(
     opened = store if isinstance(store, CorpusStore) else CorpusStore.open(Path(store))
     with join_world(device) as (world, chosen):
         saved = world.say(find_saved(run, resume=resume) if world.is_first else None)
-        if saved is not None and saved.corpus != corpus_identity(opened.manifest):
-            raise ResumeError(f"{run}: was trained on another corpus than {opened.folder}; use that one, or a new run")
+        if saved is not None:
+            require_same_corpus(run, saved, opened)
         if world.is_first:
             clean_up(run)
             clean_up(run / FOLDER)
@@ -103,22 +104,27 @@ def pretrain(
         opened.require_known_types()
         plan = make_plan(
             config,
-            symbols=len(opened.train_tokens),
+            symbols=len(opened.train_symbols),
             vocabulary=vocabulary,
             world=world.size,
             device="cpu" if chosen.type == "cpu" else "cuda",
         )
-        config = plan.config
         if chosen.type == "cpu":
             keep_freed_memory()
-        model = model or new_model(config, vocabulary=vocabulary)
-        trainer = Trainer(opened, config, plan, model=model, world=world, device=chosen)
+        model = model or new_model(plan.config, vocabulary=vocabulary)
+        trainer = Trainer(opened, plan, model=model, world=world, device=chosen)
         progress = Progress()
         if saved is not None:
             trainer.load(saved if world.is_first else None)
             progress = saved.progress
         reports = Reports(
-            run, plan, progress, loss=config.loss.kind, active=world.is_first, bar=progress_bar, tensorboard=tensorboard
+            run,
+            plan,
+            progress,
+            loss=plan.config.loss.kind,
+            active=world.is_first,
+            bar=progress_bar,
+            tensorboard=tensorboard,
         )
         with reports, StopRequest(time_limit=time_limit) as stop:
             loop = _Loop(run, trainer, progress, reports, stop)
@@ -134,6 +140,15 @@ def find_saved(run: Path, *, resume: bool) -> Checkpoint | None:
     if checkpoints or ((run / FOLDER).is_dir() and any((run / FOLDER).iterdir())):
         raise ResumeError(f"{run}: holds a run already; resume it, or choose another directory")
     return None
+
+
+def require_same_corpus(run: Path, saved: Checkpoint, store: CorpusStore) -> None:
+    """Refuse to go on with other text than the run was begun with."""
+    difference = first_difference({"corpus": saved.corpus}, {"corpus": corpus_identity(store.manifest)})
+    if difference is not None:
+        raise ResumeError(
+            f"{run}: was trained on another corpus than {store.folder} ({difference}); use that one, or a new run"
+        )
 
 
 class _Loop:
@@ -172,7 +187,7 @@ class _Loop:
                     seconds=seconds,
                     memory=memory,
                     free=free,
-                    device=_name_of(device, self.world),
+                    device=device_name(device, processes=self.world.size),
                 )
             )
 
@@ -186,11 +201,10 @@ class _Loop:
     def _memory(self) -> MemoryEstimate:
         store = self.trainer.store
         return estimate_memory(
-            self.config,
             self.plan,
             vocabulary=len(store.vocabulary),
             types=store.types,
-            symbols=len(store.train_tokens),
+            symbols=len(store.train_symbols),
             world=self.world.size,
         )
 
@@ -199,25 +213,9 @@ class _Loop:
         progress, plan = self.progress, self.plan
         if progress.step:
             return (plan.steps - progress.step) * progress.seconds / progress.step
-        began = 0.0
-        for step in range(TRIAL[self.trainer.device.type]):
-            began = time.monotonic()
-            self.trainer.step(step).losses.tolist()  # waits for the device
-        seconds = (time.monotonic() - began) * plan.steps  # by the last one
-        seconds += self._seconds_of_evaluations()
+        seconds = try_out(self.trainer)
         self.trainer.load(list_checkpoints(self.run)[-1] if self.world.is_first else None)
         return seconds
-
-    def _seconds_of_evaluations(self) -> float:
-        """Those of the whole run and the last one over all of the held-out text, by a trial with some of it."""
-        heldout = len(self.trainer.store.heldout_tokens)
-        if not heldout or not self.world.is_first:
-            return 0.0
-        began = time.monotonic()
-        self.trainer.evaluate(symbols=TRIAL_SYMBOLS, start=self.trainer.state)
-        each = min(self.config.evaluate_symbols or heldout, heldout)
-        symbols = each * -(-self.plan.steps // self.plan.evaluate_every) + heldout
-        return (time.monotonic() - began) * symbols / min(TRIAL_SYMBOLS, heldout)
 
     def go(self) -> Result:
         """Train to the end or to a stop."""
@@ -228,10 +226,10 @@ class _Loop:
             last = step == self.plan.steps
             evaluate = last or step % self.plan.evaluate_every == 0
             save = last or step % self.plan.checkpoint_every == 0
-            reason, overdue = self._wishes()
+            reason, overdue = self._stop_or_save()
             if not (evaluate or save or reason or overdue or step % self.config.log_every == 0):
                 continue
-            if self._take_in_losses() == "diverged":
+            if self._read_losses() == "diverged":
                 self._roll_back()
                 continue
             improved = evaluate and self._evaluate()
@@ -250,7 +248,7 @@ class _Loop:
         progress.symbols += self.plan.batch_size * self.config.window
         self.reports.stepped()
 
-    def _wishes(self) -> tuple[Reason | None, bool]:
+    def _stop_or_save(self) -> tuple[Reason | None, bool]:
         """Whether to stop and whether a checkpoint is overdue; the first process decides for all, now and then."""
         if self.world.size > 1 and self.progress.step % self.config.log_every:
             return None, False
@@ -258,7 +256,7 @@ class _Loop:
         overdue = minutes is not None and time.monotonic() - self.last_saved >= 60 * minutes
         return self.world.say((self.stop.reason(reserve=self.saving_seconds), overdue))
 
-    def _take_in_losses(self) -> Verdict:
+    def _read_losses(self) -> Verdict:
         """Read what the last steps have told; the device is waited for here and nowhere else."""
         progress, results = self.progress, self.pending
         self.pending = []
@@ -279,7 +277,7 @@ class _Loop:
         if good:
             self.reports.trained(
                 [sum(column) / len(good) for column in zip(*good, strict=True)],
-                rate=self.trainer.rate(progress.step - 1) * progress.rate_factor,
+                learning_rate=self.trainer.learning_rate(progress.step - 1) * progress.rate_factor,
                 norm=max(norm for norm, is_bad in zip(norms, bad, strict=True) if not is_bad),
                 speed=len(results) * self.plan.batch_size * self.config.window / max(elapsed, 1e-9),
             )
@@ -287,12 +285,12 @@ class _Loop:
 
     def _evaluate(self) -> bool:
         """Measure the held-out perplexity; whether it is the best so far."""
-        if not len(self.trainer.store.heldout_tokens):
+        if not len(self.trainer.store.heldout_symbols):
             return False
         measured = None
         if self.world.is_first:
             # Goes on from the states of the training: a young model is lost in any other.
-            measured = self.trainer.evaluate(symbols=self.config.evaluate_symbols, start=self.trainer.state)
+            measured = self.trainer.evaluate(symbol_count=self.config.evaluate_symbols, start=self.trainer.state)
         perplexity = self.world.say(measured)
         assert perplexity is not None
         evaluation = Evaluation(step=self.progress.step, perplexity=perplexity)
@@ -301,8 +299,9 @@ class _Loop:
         return self.progress.best is evaluation
 
     def _is_over(self) -> bool:
-        tired = self.config.patience is not None and self.progress.since_best >= self.config.patience
-        return tired or self.progress.step >= self.plan.steps
+        patience = self.config.patience  # early stopping
+        no_longer_improving = patience is not None and self.progress.since_best >= patience
+        return no_longer_improving or self.progress.step >= self.plan.steps
 
     def _save(self) -> None:
         began = time.monotonic()
@@ -310,13 +309,13 @@ class _Loop:
         if self.world.is_first:
             save_checkpoint(
                 self.run,
-                self.trainer.loaded_model(),
+                loaded_model(self.trainer.model, self.trainer.store),
                 tensors,
                 config=self.config,
                 progress=self.progress,
                 corpus=corpus_identity(self.trainer.store.manifest),
-                card=self._card({}),
-                files=self.trainer.model_files(),
+                card=training_card(self.config, self.trainer.store, step=self.progress.step),
+                extra=extra_files(self.trainer.model),
             )
             remove_old(self.run, keep=self.config.keep, guard=self.config.guard)
         self.last_saved = time.monotonic()
@@ -327,13 +326,13 @@ class _Loop:
         if progress.rollbacks >= guard.rollbacks:
             raise ElmoError(
                 f"{self.run}: the training diverged at step {progress.step} again, after {progress.rollbacks} returns "
-                f"to an earlier checkpoint; lower optimizer.rate (it was {self.plan.rate:g})"
+                f"to an earlier checkpoint; lower optimizer.rate (it was {self.plan.learning_rate:g})"
             )
         saved = self.world.say(last_good(self.run, guard) if self.world.is_first else None)
         if saved is None:  # the first one is, and the newest such is never removed; but files can be lost
             raise ElmoError(
                 f"{self.run}: the training diverged at step {progress.step}, and no whole checkpoint from before that "
-                f"is left; start again with a lower optimizer.rate (it was {self.plan.rate:g})"
+                f"is left; start again with a lower optimizer.rate (it was {self.plan.learning_rate:g})"
             )
         self.trainer.load(saved if self.world.is_first else None)
         logger.warning(
@@ -358,16 +357,16 @@ class _Loop:
             remove_old(self.run, keep=self.config.keep, guard=self.config.guard)  # if that was killed before
             checkpoints = list_checkpoints(self.run)
             best = best_checkpoint(checkpoints) or checkpoints[-1]
-            measured: dict[str, Perplexity] = {}
-            self.trainer.load_model(best)
-            loaded = self.trainer.loaded_model()
-            if len(self.trainer.store.heldout_tokens):
-                measured = {"held-out": self.trainer.evaluate(), "held-out ": self.trainer.evaluate(state="settled")}
-                perplexity = measured["held-out"]
-            card = self._card(measured, step=best.progress.step)
+            measured: list[tuple[str, Perplexity]] = []
+            read_weights(self.trainer.model, best.path)
+            loaded = loaded_model(self.trainer.model, self.trainer.store)
+            if len(self.trainer.store.heldout_symbols):
+                perplexity = self.trainer.evaluate()
+                measured = [("held-out", perplexity), ("held-out", self.trainer.evaluate(state="settled"))]
+            card = training_card(self.config, self.trainer.store, step=best.progress.step, perplexities=measured)
             draw_curves(self.run)
             # Last: who finds a model takes the run for finished.
-            write_native(loaded, model, card=card, overwrite=True, extra=self.trainer.model_files())
+            write_native(loaded, model, card=card, overwrite=True, extra=extra_files(self.trainer.model))
         return self._result(status, model=model, perplexity=self.world.say(perplexity))
 
     def _result(self, status: Status, *, model: Path | None = None, perplexity: Perplexity | None = None) -> Result:
@@ -380,23 +379,3 @@ class _Loop:
             model=model,
             perplexity=perplexity,
         )
-
-    def _card(self, measured: dict[str, Perplexity], *, step: int | None = None) -> str:
-        store = self.trainer.store
-        counts = {f"{name} ({split})": n for split, c in store.counts.items() for name, n in c._asdict().items()}
-        counts |= {"distinct words": store.types - 1, "softmax vocabulary": len(store.vocabulary)}
-        return training_card(
-            self.config,
-            store.manifest,
-            counts=counts,
-            step=self.progress.step if step is None else step,
-            perplexities=measured,
-        )
-
-
-def _name_of(device: torch.device, world: World) -> str:
-    if device.type == "cuda":
-        name = torch.cuda.get_device_name(device)
-        return name if world.size == 1 else f"{world.size} x {name}"
-    threads = world.size * torch.get_num_threads()
-    return f"{threads} CPU threads"

@@ -43,10 +43,9 @@ class MemoryEstimate:
         return sum(vars(self).values())
 
 
-def estimate_memory(
-    config: TrainConfig, plan: Plan, *, vocabulary: int, types: int, symbols: int, world: int = 1
-) -> MemoryEstimate:
+def estimate_memory(plan: Plan, *, vocabulary: int, types: int, symbols: int, world: int = 1) -> MemoryEstimate:
     """For a corpus of `types` distinct words and `symbols` words and sentence ends."""
+    config = plan.config
     model = config.architecture
     P, R = model.lstm.output_dim, model.lstm.directions
     numbers = sum(math.prod(shape) for shape in tensor_shapes(model).values()) + _head_size(config, vocabulary, P)

@@ -10,9 +10,10 @@ from elmo.pretrain.data.streams import windows_per_epoch
 from elmo.pretrain.defaults import DeviceType, complete_config
 
 EVALUATIONS = 20  # in a run, at least
-# Smaller models bear and want higher rates: 1.2e-3 was stable for 4,096 cells over 500 M tokens, 1.6e-3 for 2,048 over
-# 2 billion; with 1,024 cells 2.4e-3 was 9 % better than 1.2e-3, with 256 4e-3 to 8e-3 were best (dev/log.md).
-RATE, RATE_CELLS = 1.2e-3, 4096
+# Smaller models bear and want higher learning rates: 1.2e-3 was stable for 4,096 cells over 500 M tokens, 1.6e-3 for
+# 2,048 over 2 billion; with 1,024 cells 2.4e-3 was 9 % better than 1.2e-3, with 256 4e-3 to 8e-3 were best
+# (dev/log.md).
+LEARNING_RATE, LEARNING_RATE_CELLS = 1.2e-3, 4096
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +21,7 @@ class Plan:
     """A configuration with nothing left open, and the numbers that follow from it and the corpus."""
 
     config: TrainConfig
-    rate: float
+    learning_rate: float
     batch_size: int
     steps_per_epoch: int
     steps: int
@@ -47,7 +48,7 @@ def make_plan(
         samples = min(config.loss.samples or vocabulary, vocabulary)
     return Plan(
         config=config,
-        rate=choose_rate(config.architecture.lstm.cell_dim) if rate is None else rate,
+        learning_rate=choose_learning_rate(config.architecture.lstm.cell_dim) if rate is None else rate,
         batch_size=batch_size,
         steps_per_epoch=windows,
         steps=steps,
@@ -57,6 +58,6 @@ def make_plan(
     )
 
 
-def choose_rate(cells: int) -> float:
-    """The rate of Adam and Muon for a model with so many LSTM cells in a layer."""
-    return RATE * math.sqrt(RATE_CELLS / cells)
+def choose_learning_rate(cells: int) -> float:
+    """The learning rate of Adam and Muon for a model with so many LSTM cells in a layer."""
+    return LEARNING_RATE * math.sqrt(LEARNING_RATE_CELLS / cells)

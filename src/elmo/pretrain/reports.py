@@ -58,7 +58,7 @@ class Reports:
         if self._bar is not None:
             self._bar.update(self._progress.step - self._bar.n)
 
-    def trained(self, losses: list[float], *, rate: float, norm: float, speed: float) -> None:
+    def trained(self, losses: list[float], *, learning_rate: float, norm: float, speed: float) -> None:
         """Some steps were done: mean losses of each direction, the highest gradient norm, symbols a second."""
         progress = self._progress
         mean = sum(losses) / len(losses)
@@ -69,7 +69,7 @@ class Reports:
                 **values,
                 "epoch": progress.step / self._plan.steps_per_epoch,
                 "symbols": progress.symbols,
-                "rate": rate,
+                "rate": learning_rate,
                 "gradient_norm": norm,
                 "symbols_per_second": speed,
                 "seconds": progress.seconds,

@@ -64,16 +64,16 @@ class World:
         return values[0]
 
 
-def is_first_process() -> bool:
-    """Whether this process keeps the files of a run and speaks for it, also outside of a world."""
-    return int(os.environ.get("RANK", "0")) == 0
+def started_world() -> World:
+    """The world that torchrun started, or a world of one: who this process is. To say something in it, join it."""
+    return World(rank=int(os.environ.get("RANK", "0")), size=int(os.environ.get("WORLD_SIZE", "1")))
 
 
 @contextlib.contextmanager
 def join_world(device: str | None = None) -> Iterator[tuple[World, torch.device]]:
     """The world that torchrun started, or a world of one, and this process's device; leaves it at the end."""
-    size = int(os.environ.get("WORLD_SIZE", "1"))
-    if size == 1:
+    world = started_world()
+    if world.size == 1:
         yield World(), choose_device(device)
         return
     local = int(os.environ.get("LOCAL_RANK", "0"))
@@ -92,7 +92,7 @@ def join_world(device: str | None = None) -> Iterator[tuple[World, torch.device]
     importlib.import_module("torch.distributed.nn.functional")
     dist.init_process_group("nccl" if chosen.type == "cuda" else "gloo")
     try:
-        yield World(rank=dist.get_rank(), size=size), chosen
+        yield world, chosen
         dist.barrier()  # nobody leaves while another still waits for what was said; after an error everybody does
     finally:
         dist.destroy_process_group()

@@ -7,7 +7,7 @@ from elmo.errors import ConfigError
 
 @dataclass(frozen=True, kw_only=True)
 class ScheduleConfig:
-    """Shares of the run's steps. `hold = 1` with `warmup = 0` is a constant rate."""
+    """Fractions of the run's steps. `hold = 1` with `warmup = 0` is a constant rate."""
 
     warmup: float = 0.02
     hold: float = 0.35  # where the decay begins
@@ -22,8 +22,8 @@ class ScheduleConfig:
             raise ConfigError(f"schedule.final is {self.final}; it must be 0 to 1")
 
 
-def rate_share(step: int, steps: int, config: ScheduleConfig) -> float:
-    """The share of the full rate at a step, counted from 0, of a run of `steps`."""
+def learning_rate_fraction(step: int, steps: int, config: ScheduleConfig) -> float:
+    """The fraction of the full learning rate at a step, counted from 0, of a run of `steps`."""
     warmup, hold = config.warmup * steps, config.hold * steps
     if step < warmup:
         return (step + 1) / (warmup + 1)

@@ -7,9 +7,10 @@ import elmo.pretrain.trainer as trainer_module
 from elmo.corpus.store import CorpusStore
 from elmo.lm.head import SampledConfig
 from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.models import new_model
 from elmo.pretrain.plan import make_plan
 from elmo.pretrain.step.optimizers import AdagradConfig, AdamConfig, MuonConfig
-from elmo.pretrain.trainer import Trainer, new_model
+from elmo.pretrain.trainer import Trainer
 from elmo.run.distributed import World
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]
@@ -17,9 +18,9 @@ pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(),
 
 def make(folder, config: TrainConfig) -> Trainer:
     store = CorpusStore.open(folder)
-    plan = make_plan(config, symbols=len(store.train_tokens), vocabulary=len(store.vocabulary))
+    plan = make_plan(config, symbols=len(store.train_symbols), vocabulary=len(store.vocabulary))
     model = new_model(config.replace(batch_size=plan.batch_size), vocabulary=len(store.vocabulary))
-    return Trainer(store, config, plan, model=model, world=World(), device=torch.device("cuda"))
+    return Trainer(store, plan, model=model, world=World(), device=torch.device("cuda"))
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])

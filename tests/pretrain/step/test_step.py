@@ -39,27 +39,23 @@ def window(rows=B):
     """The same text for both directions, in reading order."""
     text = torch.randint(1, TYPES, (T, rows), generator=torch.Generator().manual_seed(2))
     text[2] = 0
-    targets = torch.stack([text, text.flip(0)])
-    inputs = torch.cat([torch.zeros(2, 1, rows, dtype=torch.long), targets[:, :-1]], dim=1)
-    return inputs, targets
+    both = torch.stack([text, text.flip(0)])
+    return torch.cat([torch.zeros(2, 1, rows, dtype=torch.long), both], dim=1)  # [R, T + 1, B]
 
 
-def losses_of(made, inputs, targets, **options):
-    return position_losses(
-        made, table(), inputs, targets, made.bilm.zero_state(inputs.shape[2]), samples=None, **options
-    )
+def losses_of(made, symbols, **options):
+    return position_losses(made, table(), symbols, made.bilm.zero_state(symbols.shape[2]), samples=None, **options)
 
 
 @pytest.mark.parametrize("direction", [0, 1])
 def test_no_direction_sees_its_target_or_what_comes_after(direction):
     made = model()
-    inputs, targets = window()
-    before, _ = losses_of(made, inputs, targets)
+    symbols = window()
+    before, _ = losses_of(made, symbols)
     changed = 3  # in reading order, so that "after" means what the direction has not read yet
-    other_inputs, other_targets = inputs.clone(), targets.clone()
-    other_targets[direction, changed] = torch.where(targets[direction, changed] == 5, 6, 5)
-    other_inputs[direction, changed + 1] = other_targets[direction, changed]
-    after, _ = losses_of(made, other_inputs, other_targets)
+    others = symbols.clone()
+    others[direction, changed + 1] = torch.where(symbols[direction, changed + 1] == 5, 6, 5)
+    after, _ = losses_of(made, others)
     assert torch.equal(after[direction, :changed], before[direction, :changed])
     assert (after[direction, changed + 1 :] != before[direction, changed + 1 :]).all()
     assert torch.equal(after[1 - direction], before[1 - direction])
@@ -67,28 +63,31 @@ def test_no_direction_sees_its_target_or_what_comes_after(direction):
 
 def test_the_loss_at_a_position_depends_on_its_target_only_through_the_target():
     made = model()
-    inputs, targets = window()
-    hidden = {}
+    symbols = window()
+    hidden = []
 
     def remember(hidden_now, wanted, _):
-        hidden[len(hidden)] = hidden_now
+        hidden.append(hidden_now.view(2, T, B, -1))
         return torch.zeros(len(wanted))
 
     made.head.training_losses = remember
-    losses_of(made, inputs, targets)
-    losses_of(made, inputs, (targets + 1) % TYPES)
-    assert torch.equal(hidden[0], hidden[1])
+    losses_of(made, symbols)
+    for position in range(T):
+        others = symbols.clone()
+        others[:, position + 1] = (symbols[:, position + 1] + 1) % TYPES
+        losses_of(made, others)
+        assert torch.equal(hidden[-1][:, : position + 1], hidden[0][:, : position + 1])
 
 
 def test_separators_are_the_boundary_tokens_of_each_direction():
-    types = torch.tensor([[[0, 3]], [[0, 3]]])
-    assert table().input_rows(types).tolist() == [[[0, 3]], [[TYPES, 3]]]
-    assert table().target_ids(types).tolist() == [[[1, 3]], [[0, 3]]]
-    assert table().input_rows(types[:1]).tolist() == [[[0, 3]]]
-    assert table().target_ids(types[:1]).tolist() == [[[1, 3]]]
+    symbols = torch.tensor([[[0, 3]], [[0, 3]]])
+    assert table().input_symbols(symbols).tolist() == [[[0, 3]], [[TYPES, 3]]]
+    assert table().target_ids(symbols).tolist() == [[[1, 3]], [[0, 3]]]
+    assert table().input_symbols(symbols[:1]).tolist() == [[[0, 3]]]
+    assert table().target_ids(symbols[:1]).tolist() == [[[1, 3]]]
 
 
-def do_step(made, inputs, targets, state, *, samples=None, **options):
+def do_step(made, symbols, state, *, samples=None, **options):
     trained = dict(made.named_parameters())
     gradients = Gradients(trained.values())
     result = train_step(
@@ -96,10 +95,9 @@ def do_step(made, inputs, targets, state, *, samples=None, **options):
         make_optimizer(trained, AdagradConfig()),
         gradients,
         table(),
-        inputs,
-        targets,
+        symbols,
         state,
-        rate=0.2,
+        learning_rate=0.2,
         samples=samples,
         dropout_generator=torch.Generator().manual_seed(3),
         options=StepOptions(**{"dropout": 0.0, "clip": None, "loss_scale": 1.0, **options}),
@@ -110,20 +108,20 @@ def do_step(made, inputs, targets, state, *, samples=None, **options):
 
 def test_step_reports_the_mean_loss_of_each_direction_and_the_next_state():
     made = model()
-    inputs, targets = window()
-    expected, after = losses_of(made, inputs, targets)
-    result, _ = do_step(made, inputs, targets, made.bilm.zero_state(B))
+    symbols = window()
+    expected, after = losses_of(made, symbols)
+    result, _ = do_step(made, symbols, made.bilm.zero_state(B))
     torch.testing.assert_close(result.losses, expected.detach().mean((1, 2)))
     torch.testing.assert_close(result.state.h, after.h.detach())
     assert not result.state.h.requires_grad
 
 
 def test_accumulated_parts_equal_the_whole():
-    inputs, targets = window()
+    symbols = window()
     outcomes = []
     for parts in (1, 3, 99):
         made = model()
-        result, gradients = do_step(made, inputs, targets, made.bilm.zero_state(B), accumulate=parts)
+        result, gradients = do_step(made, symbols, made.bilm.zero_state(B), accumulate=parts)
         outcomes.append((result, torch.cat([g.flatten() for g in gradients.tensors])))
     for result, flat in outcomes[1:]:
         torch.testing.assert_close(flat, outcomes[0][1], rtol=1e-4, atol=1e-6)
@@ -132,22 +130,22 @@ def test_accumulated_parts_equal_the_whole():
 
 
 def test_sampling_every_class_equals_the_full_softmax_in_a_step():
-    inputs, targets = window()
+    symbols = window()
     flats = []
     for samples in (None, Samples(torch.arange(V), math.inf, V)):
         made = model()
-        _, gradients = do_step(made, inputs, targets, made.bilm.zero_state(B), samples=samples)
+        _, gradients = do_step(made, symbols, made.bilm.zero_state(B), samples=samples)
         flats.append(torch.cat([g.flatten() for g in gradients.tensors]))
     torch.testing.assert_close(flats[0], flats[1], rtol=1e-4, atol=1e-6)
 
 
 def test_loss_scale_multiplies_gradients_before_the_clip():
-    inputs, targets = window()
+    symbols = window()
     norms, moved = [], []
     for scale in (1.0, 20.0):
         made = model()
         before = [p.detach().clone() for p in made.parameters()]
-        result, _ = do_step(made, inputs, targets, made.bilm.zero_state(B), loss_scale=scale, clip=0.01)
+        result, _ = do_step(made, symbols, made.bilm.zero_state(B), loss_scale=scale, clip=0.01)
         norms.append(float(result.norm))
         moved.append(
             torch.cat([(p.detach() - old).flatten() for p, old in zip(made.parameters(), before, strict=True)])
@@ -160,11 +158,11 @@ def test_loss_scale_multiplies_gradients_before_the_clip():
 
 def test_a_step_that_is_not_finite_changes_neither_weights_nor_state():
     made = model()
-    inputs, targets = window()
+    symbols = window()
     state = made.bilm.zero_state(B)
     state = State(state.h, torch.full_like(state.c, math.nan))
     before = [p.detach().clone() for p in made.parameters()]
-    result, _ = do_step(made, inputs, targets, state)
+    result, _ = do_step(made, symbols, state)
     assert bool(result.bad)
     assert all(torch.equal(p, old) for p, old in zip(made.parameters(), before, strict=True))
     assert torch.equal(result.state.h, state.h)
@@ -172,14 +170,14 @@ def test_a_step_that_is_not_finite_changes_neither_weights_nor_state():
 
 def test_dropout_is_on_each_layers_input_and_on_the_output():
     made = model()
-    inputs, targets = window()
+    symbols = window()
     seen = []
 
     def count(x):
         seen.append(tuple(x.shape))
         return x
 
-    losses_of(made, inputs, targets, dropout=count)
+    losses_of(made, symbols, dropout=count)
     assert seen == [(2, T, B, made.bilm.config.lstm.output_dim)] * 3
 
 

@@ -75,7 +75,7 @@ def build(
     for split, counts in store.counts.items():
         outside = store.manifest["coverage"][split]["unknown_rate"]
         typer.echo(
-            f"{split}: {counts.tokens:,} tokens in {counts.sentences:,} sentences, {outside:.2%} out of vocabulary"
+            f"{split}: {counts.words:,} tokens in {counts.sentences:,} sentences, {outside:.2%} out of vocabulary"
         )
     typer.echo(f"{store.types - 1:,} distinct words, a vocabulary of {len(store.vocabulary):,}")
 

@@ -51,8 +51,8 @@ def finetune(
     from elmo.corpus.build import build_corpus
     from elmo.corpus.store import CorpusStore
     from elmo.pretrain.config import TrainConfig
-    from elmo.pretrain.finetune import finetune as tune
-    from elmo.pretrain.finetune import train_softmax
+    from elmo.pretrain.finetuning import finetune as tune
+    from elmo.pretrain.softmax import train_softmax
 
     tell_progress("elmo.pretrain")
     start = options.read_language_model(model, softmax)

@@ -11,9 +11,9 @@ INTERRUPTED = 130  # as a shell has it for Ctrl-C
 
 def say(line: str) -> None:
     """A line of the result, once: only the first of several processes (torchrun) speaks."""
-    from elmo.run.distributed import is_first_process
+    from elmo.run.distributed import started_world
 
-    if is_first_process():
+    if started_world().is_first:
         typer.echo(line)
 
 

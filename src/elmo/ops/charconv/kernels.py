@@ -1,6 +1,6 @@
 """Triton kernels of the character convolution: product and maximum in one, and the way back through the windows chosen.
 
-W words in order of falling length, C characters in a row, E character embedding, F filters. All filters are taken as
+W words in order of descending length, C characters in a row, E character embedding, F filters. All filters are taken as
 wide as the widest (K = widest * E terms), zeros behind their own: the matrix units lose little, and one kernel does it.
 A window begins at column p. Scores live in registers only: of each word and filter the best one and its p are kept.
 Sums over words are cut into blocks and added later, so the result is the same in every run. Importing needs Triton.

@@ -27,7 +27,7 @@ def lstmp(
     cell_clip: float | None = None,
     projection_clip: float | None = None,
 ) -> tuple[Tensor, LSTMPState]:
-    """Run over time; see `lstmp_reference` for the meaning. With `lengths`, rows stand in order of falling length.
+    """Run over time; see `lstmp_reference` for the meaning. With `lengths`, rows stand in order of descending length.
 
     Cell states are at least float32. Weights wider than x are cast to its type, and get gradients of their own type.
     """
@@ -77,7 +77,7 @@ def alive_rows(lengths: Tensor | None, T: int, B: int) -> list[int]:
         return [B] * T
     values: list[int] = lengths.tolist()
     if any(before < after for before, after in pairwise(values)):
-        raise ValueError("lstmp wants its rows in order of falling length")
+        raise ValueError("lstmp wants its rows in order of descending length")
     alive, n = [], len(values)
     for t in range(T):
         while n > 0 and values[n - 1] <= t:

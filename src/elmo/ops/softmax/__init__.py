@@ -1,7 +1,7 @@
 """Softmax losses over a large vocabulary: full, full in chunks or blocks, and sampled with a log-uniform sampler.
 
 Each gives one loss (negative natural log-probability) for each position and leaves the reduction to the caller.
-M positions, P hidden, V classes in order of falling frequency, S sampled classes.
+M positions, P hidden, V classes in order of descending frequency, S sampled classes.
 """
 
 import functools

@@ -1,6 +1,6 @@
-"""The distinct rows of a batch: each is encoded once, and every position refers to its place among them.
+"""The distinct symbols of a batch: each is encoded once, and every position refers to its place among them.
 
-Y rows of the table, U distinct ones.
+Y symbols that there are, U distinct ones of a batch.
 """
 
 from collections.abc import Callable
@@ -8,31 +8,31 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-# Numbers of rows [R, T, B] -> distinct rows [U], and for each position its place among them [R, T, B].
+# Symbols [R, T, B] -> distinct ones [U], and for each position its place among them [R, T, B].
 Distinct = Callable[[Tensor], tuple[Tensor, Tensor]]
 
 
-def distinct_rows(rows: Tensor) -> tuple[Tensor, Tensor]:
+def distinct_symbols(symbols: Tensor) -> tuple[Tensor, Tensor]:
     """As many as there are; on a GPU this waits for the device to count them."""
-    distinct, inverse = torch.unique(rows, return_inverse=True)
+    distinct, inverse = torch.unique(symbols, return_inverse=True)
     return distinct, inverse
 
 
-def distinct_rows_within(capacity: int, *, table_rows: int) -> Distinct:
+def distinct_symbols_within(capacity: int, *, symbol_count: int) -> Distinct:
     """A fixed number of places, for a step that is captured: shapes depend on no value, and nothing waits.
 
-    The caller sees to it that no batch has more distinct rows. Places left over hold row 0 and are never referred to.
+    The caller sees to it that no batch has more distinct symbols. Places left over hold symbol 0, never referred to.
     """
 
-    def find(rows: Tensor) -> tuple[Tensor, Tensor]:
-        device = rows.device
-        present = torch.zeros(table_rows, dtype=torch.int32, device=device)
-        present.scatter_(0, rows.flatten(), torch.ones_like(rows.flatten(), dtype=torch.int32))
+    def find(symbols: Tensor) -> tuple[Tensor, Tensor]:
+        device = symbols.device
+        present = torch.zeros(symbol_count, dtype=torch.int32, device=device)
+        present.scatter_(0, symbols.flatten(), torch.ones_like(symbols.flatten(), dtype=torch.int32))
         place = present.cumsum(0) - 1  # [Y]
-        # Rows that are absent all write to one place behind the end.
+        # Symbols that are absent all write to one place behind the end.
         slot = place.masked_fill(present == 0, capacity).clamp_(max=capacity)
         distinct = torch.zeros(capacity + 1, dtype=torch.int64, device=device)
-        distinct.scatter_(0, slot, torch.arange(table_rows, device=device))
-        return distinct[:capacity], place[rows]
+        distinct.scatter_(0, slot, torch.arange(symbol_count, device=device))
+        return distinct[:capacity], place[symbols]
 
     return find

@@ -15,8 +15,8 @@ SORTED_AT_ONCE = 1 << 26  # symbols of the windows that are counted together
 
 
 def bytes_on_device(streams: Streams) -> int:
-    """What the tokens, the sentences and one epoch of all directions take."""
-    return 4 * (1 + streams.directions) * len(streams.tokens) + 24 * len(streams.sentences) + 96 * PIECE
+    """What the symbols, the sentences and one epoch of all directions take."""
+    return 4 * (1 + streams.directions) * len(streams.all_symbols) + 24 * len(streams.sentences) + 96 * PIECE
 
 
 class ResidentStreams:
@@ -25,11 +25,11 @@ class ResidentStreams:
     def __init__(self, streams: Streams, rows: slice, device: torch.device) -> None:
         self._streams, self._device = streams, device
         self._rows = range(streams.rows)[rows]
-        self._tokens = torch.from_numpy(np.array(streams.tokens, dtype=np.int32)).to(device)
+        self._all_symbols = torch.from_numpy(np.array(streams.all_symbols, dtype=np.int32)).to(device)
         self._sentences = torch.from_numpy(np.array(streams.sentences, dtype=np.int64)).to(device)
         # [R, 1 + N]: before an epoch's first symbol stands a separator.
         self._laid_out = torch.full(
-            (streams.directions, 1 + len(self._tokens)), SEPARATOR, dtype=torch.int32, device=device
+            (streams.directions, 1 + len(self._all_symbols)), SEPARATOR, dtype=torch.int32, device=device
         )
         self._epoch: int | None = None
         self._counts: list[int] = []
@@ -70,23 +70,23 @@ class ResidentStreams:
         """`streams.Epoch` in torch; see there for the meaning."""
         if self._streams.order == "sentence":
             keys = raw_keys(self._streams, direction=direction, epoch=epoch).view(np.int64)
-            # Unsigned order from signed comparison: the highest bit is turned over.
+            # Unsigned order from signed comparison: the highest bit is flipped.
             order = (torch.from_numpy(keys).to(self._device) ^ torch.iinfo(torch.int64).min).argsort(stable=True)
         else:
             order = torch.from_numpy(reading_order(self._streams, direction=direction, epoch=epoch)).to(self._device)
         lengths = self._sentences.diff()[order]
         starts = torch.cat([lengths.new_zeros(1), lengths.cumsum(0)])  # [S + 1], in the new order
         whole = self._laid_out[direction]
-        for first in range(0, len(self._tokens), PIECE):
-            positions = torch.arange(first, min(first + PIECE, len(self._tokens)), device=self._device)
+        for first in range(0, len(self._all_symbols), PIECE):
+            positions = torch.arange(first, min(first + PIECE, len(self._all_symbols)), device=self._device)
             place = torch.searchsorted(starts, positions, right=True) - 1
             sentence, inside = order[place], positions - starts[place]
             index = self._sentences[sentence + 1] - 2 - inside if direction == 1 else self._sentences[sentence] + inside
             # -1 is the last symbol, a separator: what stands before sentence 0.
-            whole[1 + first : 1 + first + len(positions)] = self._tokens[index]
+            whole[1 + first : 1 + first + len(positions)] = self._all_symbols[index]
 
     def _count_distinct(self) -> list[int]:
-        """Of the inputs of each window, at most: the separator stands for one row in each direction."""
+        """Of the inputs of each window, at most: the separator stands for one in each direction."""
         windows, T = self._streams.windows, self._streams.window
         at_once = max(1, SORTED_AT_ONCE // (len(self._laid_out) * T * len(self._rows)))
         counts = []

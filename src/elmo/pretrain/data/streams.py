@@ -1,8 +1,8 @@
 """Streams: what each row of a training batch reads at each step. Every batch is a function of the step's number.
 
-A split is a stream of type ids in which each sentence is followed by one separator (type 0). For each direction and
-epoch its sentences are put into a new order, the whole is cut into B rows of equal length, and a step reads the next T
-positions of each row. At a position the target is the symbol there and the input is the symbol before it, so that a
+A split is a stream of symbols (type ids) in which each sentence is followed by one separator (type 0). For each
+direction and epoch its sentences are put into a new order, the whole is cut into B rows of equal length, and a step
+reads the next T positions of each row. At a position the target is the symbol there and the input is the symbol before it, so that a
 sentence's separator is a target after its last word and the input before the next sentence's first, as in the original.
 [bilm-tf data.py, _get_batch] The backward direction reads each sentence from its end. What does not fill a whole step
 (less than B * T symbols) is left out, in each epoch something else.
@@ -24,13 +24,6 @@ MEMORY_BUDGET = 2 << 30  # bytes for the epoch in its reading order, all directi
 PIECE = 1 << 20  # positions looked up at once while an epoch is laid out
 
 
-class Batch(NamedTuple):
-    """Type ids of one step, each direction in its own reading order."""
-
-    inputs: npt.NDArray[np.int32]  # [R, T, B]
-    targets: npt.NDArray[np.int32]  # [R, T, B]
-
-
 class Cursor(NamedTuple):
     """Where in the data a step stands."""
 
@@ -39,11 +32,11 @@ class Cursor(NamedTuple):
 
 
 class Streams:
-    """B rows a direction over one split; `batch(step)` gives the same answer whatever was asked before."""
+    """B rows a direction over one split; `symbols(step)` gives the same answer whatever was asked before."""
 
     def __init__(
         self,
-        tokens: Ints,
+        symbols: Ints,
         sentences: Ints,
         documents: Ints,
         *,
@@ -54,25 +47,27 @@ class Streams:
         directions: int = 2,
         memory_budget: int = MEMORY_BUDGET,
     ) -> None:
-        self.tokens, self.sentences, self.documents = tokens, sentences, documents
+        self.all_symbols, self.sentences, self.documents = symbols, sentences, documents
         self.seed, self.rows, self.window, self.order, self.directions = seed, batch, window, order, directions
-        self.windows = windows_per_epoch(len(tokens), batch=batch, window=window)
-        self._laid_out = directions * len(tokens) * np.dtype(np.int32).itemsize <= memory_budget
+        self.windows = windows_per_epoch(len(symbols), batch=batch, window=window)
+        self._laid_out = directions * len(symbols) * np.dtype(np.int32).itemsize <= memory_budget
         self._epochs: dict[int, tuple[int, Epoch | npt.NDArray[np.int32]]] = {}  # direction -> the epoch at hand
 
     def cursor(self, step: int) -> Cursor:
         """The place of a step, counted from 0."""
         return Cursor(*divmod(step, self.windows))
 
-    def batch(self, step: int, rows: slice = slice(None)) -> Batch:
-        """What a step reads; `rows` is the share of one process."""
+    def symbols(self, step: int, rows: slice = slice(None)) -> npt.NDArray[np.int32]:
+        """What a step reads, [R, T + 1, B]: inputs are all but the last, targets all but the first.
+
+        `rows` is the share of one process.
+        """
         epoch, window = self.cursor(step)
         first = np.arange(self.rows, dtype=np.int64)[rows] * (self.windows * self.window) + window * self.window
         positions = first + np.arange(-1, self.window, dtype=np.int64)[:, None]  # [T + 1, B]
-        symbols = np.stack([self._symbols(direction, epoch, positions) for direction in range(self.directions)])
-        return Batch(symbols[:, :-1], symbols[:, 1:])
+        return np.stack([self._symbols_at(direction, epoch, positions) for direction in range(self.directions)])
 
-    def _symbols(self, direction: int, epoch: int, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+    def _symbols_at(self, direction: int, epoch: int, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
         at_hand = self._epochs.get(direction)
         if at_hand is None or at_hand[0] != epoch:
             self._epochs.pop(direction, None)  # two epochs are never held together
@@ -88,7 +83,11 @@ class Epoch:
     """One direction's reading order of one epoch."""
 
     def __init__(self, streams: Streams, *, direction: int, epoch: int) -> None:
-        self.tokens, self.sentences, self.backward = streams.tokens, np.asarray(streams.sentences), direction == 1
+        self.all_symbols, self.sentences, self.backward = (
+            streams.all_symbols,
+            np.asarray(streams.sentences),
+            direction == 1,
+        )
         order = reading_order(streams, direction=direction, epoch=epoch)
         self.order = order.astype(np.int32 if len(order) < 2**31 else np.int64)  # [S]
         lengths = np.diff(self.sentences)[order]
@@ -104,11 +103,11 @@ class Epoch:
             index = self.sentences[sentence + 1] - 2 - inside
         else:
             index = self.sentences[sentence] + inside
-        return np.where(positions < 0, np.int32(SEPARATOR), self.tokens[index])
+        return np.where(positions < 0, np.int32(SEPARATOR), self.all_symbols[index])
 
     def lay_out(self) -> npt.NDArray[np.int32]:
         """The whole epoch as one array [N]."""
-        whole = np.empty(len(self.tokens), dtype=np.int32)
+        whole = np.empty(len(self.all_symbols), dtype=np.int32)
         for start in range(0, len(whole), PIECE):
             whole[start : start + PIECE] = self.at(np.arange(start, min(start + PIECE, len(whole)), dtype=np.int64))
         return whole

@@ -1,6 +1,6 @@
 """The training step as one CUDA graph: recorded once, replayed with new numbers in the same places.
 
-What a step reads (symbols, rate) is written into fixed buffers before each replay, and the state stays on the
+What a step reads (symbols, learning rate) is written into fixed buffers before each replay, and the state stays on the
 device. The graph holds the very calls of `train_step`, so it equals the eager step; a test on a GPU holds that.
 """
 
@@ -16,8 +16,8 @@ from elmo.pretrain.step.step import StepResult
 # Run before recording: kernels are compiled and workspaces allocated by then. They are real steps of the training.
 EAGER_STEPS = 3
 
-# What the step reads, the state before it, and the rate -> what it tells.
-Body = Callable[[tuple[Tensor, ...], State, Tensor], StepResult]
+# The symbols of the step, the state before it, and the learning rate -> what it tells.
+Body = Callable[[Tensor, State, Tensor], StepResult]
 
 
 class CapturedStep:
@@ -26,8 +26,8 @@ class CapturedStep:
     def __init__(self, body: Body, *, state: State, generators: Sequence[torch.Generator]) -> None:
         device = state.h.device
         self._body = body
-        self._inputs: tuple[Tensor, ...] = ()
-        self._rate = torch.zeros((), device=device)
+        self._symbols: Tensor | None = None
+        self._learning_rate = torch.zeros((), device=device)
         self.state = State(state.h.clone(), state.c.clone())
         self._generators = generators
         self._stream = torch.cuda.Stream(device)
@@ -40,13 +40,12 @@ class CapturedStep:
         self.state.h.copy_(state.h)
         self.state.c.copy_(state.c)
 
-    def __call__(self, inputs: tuple[Tensor, ...], *, rate: float, body: Body | None = None) -> StepResult:
+    def __call__(self, symbols: Tensor, *, learning_rate: float, body: Body | None = None) -> StepResult:
         """One step, its generators seeded. `body` takes the place of the recorded one for a batch that does not fit."""
-        if not self._inputs:
-            self._inputs = tuple(torch.empty_like(tensor, device=self._rate.device) for tensor in inputs)
-        for buffer, tensor in zip(self._inputs, inputs, strict=True):
-            buffer.copy_(tensor, non_blocking=True)
-        self._rate.fill_(rate)
+        if self._symbols is None:
+            self._symbols = torch.empty_like(symbols, device=self._learning_rate.device)
+        self._symbols.copy_(symbols, non_blocking=True)
+        self._learning_rate.fill_(learning_rate)
         if body is not None:
             return self._run_eagerly(body)
         if self._eager_steps < EAGER_STEPS:
@@ -64,7 +63,8 @@ class CapturedStep:
         current = torch.cuda.current_stream(self._stream.device)
         self._stream.wait_stream(current)
         with torch.cuda.stream(self._stream):
-            result = body(self._inputs, self.state, self._rate)
+            assert self._symbols is not None
+            result = body(self._symbols, self.state, self._learning_rate)
             self.set_state(result.state)
         current.wait_stream(self._stream)
         return result._replace(state=self.state)
@@ -75,6 +75,7 @@ class CapturedStep:
             graph.register_generator_state(generator)
         # The thread that fetches ahead may pin memory meanwhile; that is none of this stream's business.
         with recording(graph, stream=self._stream):
-            self._result = self._body(self._inputs, self.state, self._rate)
+            assert self._symbols is not None
+            self._result = self._body(self._symbols, self.state, self._learning_rate)
             self.set_state(self._result.state)
         return graph

@@ -1,6 +1,6 @@
 """One training step as a function of values: batch and state in, losses and state out. No files, no clock, no printing.
 
-R directions, T steps of the window, B rows, D token vector, P output, U distinct types.
+R directions, T steps of the window, B rows, D token vector, P output, U distinct symbols.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from elmo.lm.typetable import TypeTable
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import State
 from elmo.ops.softmax import Samples
-from elmo.pretrain.data.distinct import Distinct, distinct_rows
+from elmo.pretrain.data.distinct import Distinct, distinct_symbols
 from elmo.pretrain.step.gradients import Gradients, clip_factor
 from elmo.pretrain.step.optimizers import Optimizer
 from elmo.run.distributed import World
@@ -49,46 +49,45 @@ def train_step(
     optimizer: Optimizer,
     gradients: Gradients,
     table: TypeTable,
-    inputs: Tensor,
-    targets: Tensor,
+    symbols: Tensor,
     state: State,
     *,
-    rate: float | Tensor,
+    learning_rate: float | Tensor,
     samples: Samples | None,
     dropout_generator: torch.Generator,
     options: StepOptions,
     world: World,
-    distinct: Distinct = distinct_rows,
+    distinct: Distinct = distinct_symbols,
 ) -> StepResult:
-    """inputs, targets: type ids [R, T, B] of this process's rows. Changes the model and the optimizer."""
+    """symbols: [R, T + 1, B] of this process's rows. Changes the model and the optimizer."""
     gradients.forget()
     dropout = make_dropout(options.dropout, dropout_generator)
-    parts = min(options.accumulate, inputs.shape[2])
-    rows = torch.arange(inputs.shape[2]).tensor_split(parts)
-    sums, states = torch.zeros(len(inputs), device=inputs.device), []
+    R, steps, B = symbols.shape
+    positions = (steps - 1) * B  # of each direction
+    rows = torch.arange(B).tensor_split(min(options.accumulate, B))
+    sums, states = torch.zeros(R, device=symbols.device), []
     for part in rows:
         own = slice(int(part[0]), int(part[-1]) + 1)
         # No weight is used twice, so that autocast has nothing to remember; and in a CUDA graph it must not.
-        with torch.autocast(inputs.device.type, torch.bfloat16, enabled=options.bf16, cache_enabled=False):
+        with torch.autocast(symbols.device.type, torch.bfloat16, enabled=options.bf16, cache_enabled=False):
             losses, after = position_losses(
                 model,
                 table,
-                inputs[:, :, own],
-                targets[:, :, own],
+                symbols[:, :, own],
                 state.rows(own),
                 samples=samples,
                 dropout=dropout,
                 distinct=distinct,
             )
         # The mean over positions and directions. [bilm-tf training.py, _build_loss]
-        (losses.sum() * (options.loss_scale / inputs.numel())).backward()
+        (losses.sum() * (options.loss_scale / (R * positions))).backward()
         sums += losses.detach().sum((1, 2))
         states.append(State(after.h.detach(), after.c.detach()))
     gradients.average(world)
-    means = world.average_(sums / inputs[0].numel())
+    means = world.average_(sums / positions)
     norm = gradients.norm()
     bad = ~(torch.isfinite(norm) & torch.isfinite(means).all())
-    optimizer.update(rate, bad, None if options.clip is None else clip_factor(norm, options.clip))
+    optimizer.update(learning_rate, bad, None if options.clip is None else clip_factor(norm, options.clip))
     after = State(torch.cat([s.h for s in states], 2), torch.cat([s.c for s in states], 2))
     # A step that was skipped leaves no trace in the state either.
     kept = State(torch.where(bad, state.h, after.h), torch.where(bad, state.c, after.c))
@@ -98,34 +97,34 @@ def train_step(
 def position_losses(
     model: LanguageModel,
     table: TypeTable,
-    inputs: Tensor,
-    targets: Tensor,
+    symbols: Tensor,
     state: State,
     *,
     samples: Samples | None,
     dropout: Dropout | None = None,
-    distinct: Distinct = distinct_rows,
+    distinct: Distinct = distinct_symbols,
 ) -> tuple[Tensor, State]:
-    """inputs, targets: type ids [R, T, B] -> the training loss of each position [R, T, B] and the state after."""
-    hidden, after = hidden_of_rows(
-        model.bilm, table.rows, table.input_rows(inputs), state, dropout=dropout, distinct=distinct
-    )
-    wanted = table.target_ids(targets).reshape(-1)
-    losses = model.head.training_losses(hidden.reshape(len(wanted), -1), wanted, samples)
+    """symbols: [R, T + 1, B] -> the training loss of each position [R, T, B] and the state after.
+
+    Here symbols become what is read and what is to be predicted: all but the last, and all but the first.
+    """
+    inputs, targets = table.input_symbols(symbols[:, :-1]), table.target_ids(symbols[:, 1:])
+    hidden, after = hidden_of_symbols(model.bilm, table.rows, inputs, state, dropout=dropout, distinct=distinct)
+    losses = model.head.training_losses(hidden.reshape(targets.numel(), -1), targets.reshape(-1), samples)
     return losses.view(targets.shape), after
 
 
-def hidden_of_rows(
+def hidden_of_symbols(
     bilm: BiLM,
     table: Tensor,
-    rows: Tensor,
+    symbols: Tensor,
     state: State,
     *,
     dropout: Dropout | None = None,
-    distinct: Distinct = distinct_rows,
+    distinct: Distinct = distinct_symbols,
 ) -> tuple[Tensor, State]:
-    """Numbers of rows [R, T, B] of a table [Y, C] -> what the softmax reads [R, T, B, P], and the state after."""
-    found, inverse = distinct(rows)  # [U], [R, T, B]
+    """Symbols as they are read [R, T, B], their rows [Y, C] -> what the softmax reads [R, T, B, P], the state after."""
+    found, inverse = distinct(symbols)  # [U], [R, T, B]
     vectors = bilm.tokens(table[found])  # [U, D]
     outputs, after = bilm.lstm(F.embedding(inverse, vectors), state, dropout=dropout)
     top: Tensor = outputs[-1]
@@ -133,13 +132,27 @@ def hidden_of_rows(
     return (top if dropout is None else dropout(top)), after
 
 
-def make_dropout(share: float, generator: torch.Generator) -> Dropout | None:
-    """A function that zeroes a share of the numbers and scales up the rest."""
-    if share == 0:
+def kept_rows(
+    first: Tensor, *, separator: int, probability: float, batch: int, rows: slice, generator: torch.Generator
+) -> Tensor:
+    """The first inputs [R, B] of a step -> 1 where a row keeps its state and 0 where it is reset: [R, B, 1].
+
+    At the start of a sentence a row may begin from zero, as it will when the model is used: with `probability`, and
+    only where its first input is the separator. Numbers are drawn for all `batch` rows, whoever has them, so that the
+    number of processes changes nothing.
+    """
+    chance = torch.rand(len(first), batch, generator=generator, device=generator.device)[:, rows]
+    reset = (first == separator) & (chance < probability)
+    return (~reset).float()[:, :, None]
+
+
+def make_dropout(probability: float, generator: torch.Generator) -> Dropout | None:
+    """A function that zeroes some of the numbers and scales up the rest."""
+    if probability == 0:
         return None
 
     def dropout(x: Tensor) -> Tensor:
-        mask = torch.empty_like(x).bernoulli_(1 - share, generator=generator)
-        return x * mask.div_(1 - share)
+        mask = torch.empty_like(x).bernoulli_(1 - probability, generator=generator)
+        return x * mask.div_(1 - probability)
 
     return dropout

@@ -32,7 +32,7 @@ class Adagrad:
         }
 
     @torch.no_grad()
-    def update(self, rate: float | Tensor, bad: Tensor, factor: Tensor | None = None) -> None:
+    def update(self, learning_rate: float | Tensor, bad: Tensor, factor: Tensor | None = None) -> None:
         # 0 * inf is not a number, so bad gradients are replaced, not multiplied away.
         gradients = [gradient_of(p).masked_fill(bad.bool(), 0) for p in self._parameters.values()]
         if factor is not None:
@@ -40,7 +40,7 @@ class Adagrad:
         accumulators, parameters = list(self._accumulators.values()), list[Tensor](self._parameters.values())
         torch._foreach_addcmul_(accumulators, gradients, gradients)
         steps = torch._foreach_div(gradients, torch._foreach_sqrt(accumulators))
-        torch._foreach_mul_(steps, -rate)
+        torch._foreach_mul_(steps, -learning_rate)
         torch._foreach_add_(parameters, steps)
 
     def tensors(self) -> dict[str, Tensor]:

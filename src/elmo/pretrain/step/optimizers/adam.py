@@ -43,15 +43,15 @@ class Adam:
             {"params": [p for n, p in parameters.items() if not _decays(n, p)], "weight_decay": 0.0},
         ]
         device = next(iter(parameters.values())).device
-        # A rate that a CUDA graph can read anew at each replay stands on the device. Each update brings its own.
-        self._rate = torch.tensor(0.0, device=device) if device.type == "cuda" else None
+        # One that a CUDA graph can read anew at each replay stands on the device. Each update brings its own.
+        self._learning_rate = torch.tensor(0.0, device=device) if device.type == "cuda" else None
         self._adam = torch.optim.AdamW(
             [group for group in groups if group["params"]],
-            lr=0.0 if self._rate is None else self._rate,
+            lr=0.0 if self._learning_rate is None else self._learning_rate,
             betas=(config.beta1, config.beta2),
             eps=config.epsilon,
             fused=True,
-            capturable=self._rate is not None,
+            capturable=self._learning_rate is not None,
         )
         for p in parameters.values():  # as AdamW would at its first step, but now, so that a state can be loaded
             self._adam.state[p] = {
@@ -60,14 +60,14 @@ class Adam:
                 "exp_avg_sq": torch.zeros_like(p),
             }
 
-    def update(self, rate: float | Tensor, bad: Tensor, factor: Tensor | None = None) -> None:
-        if self._rate is None:
+    def update(self, learning_rate: float | Tensor, bad: Tensor, factor: Tensor | None = None) -> None:
+        if self._learning_rate is None:
             for group in self._adam.param_groups:
-                group["lr"] = float(rate)
-        elif isinstance(rate, Tensor):
-            self._rate.copy_(rate)
+                group["lr"] = float(learning_rate)
+        elif isinstance(learning_rate, Tensor):
+            self._learning_rate.copy_(learning_rate)
         else:
-            self._rate.fill_(rate)
+            self._learning_rate.fill_(learning_rate)
         # The fused kernels read these attributes: they leave everything alone where the first is 1, and divide the
         # gradients by the second on their way. [torch.amp.GradScaler]
         self._adam.found_inf = bad.to(torch.float32)  # type: ignore[attr-defined]

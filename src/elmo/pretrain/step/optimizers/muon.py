@@ -70,11 +70,11 @@ class Muon:
             self._groups.setdefault((min(m, n), max(m, n)), []).append(name)
 
     @torch.no_grad()
-    def update(self, rate: float | Tensor, bad: Tensor, factor: Tensor | None = None) -> None:
-        self._rest.update(rate, bad, factor)
+    def update(self, learning_rate: float | Tensor, bad: Tensor, factor: Tensor | None = None) -> None:
+        self._rest.update(learning_rate, bad, factor)
         if not self._matrices:
             return
-        rate = torch.where(bad.bool(), 0.0, rate)
+        rate = torch.where(bad.bool(), 0.0, learning_rate)
         if factor is None:
             factor = torch.ones_like(bad, dtype=torch.float32)
         directions = {

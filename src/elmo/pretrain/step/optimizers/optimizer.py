@@ -14,7 +14,7 @@ from elmo.errors import ConfigError
 class Optimizer(Protocol):
     """What the training step needs of an optimizer."""
 
-    def update(self, rate: float | Tensor, bad: Tensor, factor: Tensor | None = None) -> None:
+    def update(self, learning_rate: float | Tensor, bad: Tensor, factor: Tensor | None = None) -> None:
         """Move the parameters along their gradients times `factor`, unless `bad` is 1. May change the gradients."""
 
     def tensors(self) -> dict[str, Tensor]:

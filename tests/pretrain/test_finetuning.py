@@ -11,8 +11,9 @@ from elmo.lm.adaptive import AdaptiveConfig
 from elmo.lm.perplexity import store_perplexity
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.extension import extend_softmax, extended_vocabulary
-from elmo.pretrain.finetune import finetune, new_softmax, train_softmax
+from elmo.pretrain.finetuning import finetune
 from elmo.pretrain.loop import pretrain
+from elmo.pretrain.softmax import new_softmax, train_softmax
 from elmo.pretrain.step.optimizers import AdamConfig
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import UNKNOWN_ID, Vocabulary
@@ -138,7 +139,7 @@ def test_a_model_with_a_softmax_is_not_told_to_have_one(general, make_store, tmp
 
 def test_a_folder_that_holds_a_run_is_refused_before_anything_is_measured(general, domain, tmp_path, monkeypatch):
     tune(read_model(general), domain, tmp_path / "run", time_limit=0)
-    monkeypatch.delattr("elmo.pretrain.finetune.store_perplexity")
+    monkeypatch.delattr("elmo.pretrain.finetuning.store_perplexity")
     with pytest.raises(ResumeError, match="training: holds a run already"):
         tune(read_model(general), domain, tmp_path / "run")
 
