@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from datetime import date
+from itertools import accumulate
 from pathlib import Path
 from statistics import median
 
@@ -93,13 +94,13 @@ def generate(size: int) -> bytes:
     generator = random.Random(0)
     syllables = [a + b for a in "bcdfghklmnprstvw" for b in ("a", "e", "i", "o", "u", "an", "er", "ing", "ion")]
     words = ["".join(generator.choices(syllables, k=generator.choice((1, 2, 2, 3, 4)))) for _ in range(100_000)]
-    weights = [1 / rank for rank in range(1, len(words) + 1)]
+    totals = list(accumulate(1 / rank for rank in range(1, len(words) + 1)))  # once, not for each sentence
     lines: list[str] = []
     written = 0
     while written < size:
         sentences = []
         for _ in range(generator.randint(2, 8)):
-            chosen = generator.choices(words, weights, k=generator.randint(6, 30))
+            chosen = generator.choices(words, cum_weights=totals, k=generator.randint(6, 30))
             chosen[0] = chosen[0].capitalize()
             chosen[len(chosen) // 2] += generator.choice((",", ",", "", ";", " don't", " (he's)"))
             sentences.append(" ".join(chosen) + generator.choice((".", ".", ".", "?", "!")))

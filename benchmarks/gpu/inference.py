@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -161,9 +162,9 @@ def read_sentences(path: Path | None) -> Sentences:
     words = [
         "".join(generator.choices("abcdefghijklmnopqrstuvwxyz", k=generator.randint(1, 12))) for _ in range(50_000)
     ]
-    weights = [1 / rank for rank in range(1, len(words) + 1)]
+    totals = list(accumulate(1 / rank for rank in range(1, len(words) + 1)))  # once, not for each sentence
     return [
-        generator.choices(words, weights, k=max(1, min(100, int(generator.lognormvariate(3.0, 0.5)))))
+        generator.choices(words, cum_weights=totals, k=max(1, min(100, int(generator.lognormvariate(3.0, 0.5)))))
         for _ in range(8192)
     ]
 

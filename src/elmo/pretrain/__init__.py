@@ -1,1 +1,33 @@
-"""Pretraining: corpus store to biLM; perplexity, scores, fine-tuning. `loop.pretrain` is the whole of a run."""
+"""Training of biLMs: `pretrain` a new one, `finetune` one on a domain, `train_softmax` for one that has none."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from elmo.pretrain.config import TrainConfig
+    from elmo.pretrain.finetuning import FinetuneResult, finetune
+    from elmo.pretrain.loop import Result, pretrain
+    from elmo.pretrain.softmax import SoftmaxResult, train_softmax
+
+__all__ = ["FinetuneResult", "Result", "SoftmaxResult", "TrainConfig", "finetune", "pretrain", "train_softmax"]
+
+# Loaded on first use, so that commands which only need a part do not wait for torch.
+_HOMES = {
+    "FinetuneResult": "elmo.pretrain.finetuning",
+    "Result": "elmo.pretrain.loop",
+    "SoftmaxResult": "elmo.pretrain.softmax",
+    "TrainConfig": "elmo.pretrain.config",
+    "finetune": "elmo.pretrain.finetuning",
+    "pretrain": "elmo.pretrain.loop",
+    "train_softmax": "elmo.pretrain.softmax",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

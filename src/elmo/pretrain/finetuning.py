@@ -2,8 +2,8 @@
 
 A model that has a softmax keeps it, with the domain's new words added (`extension`). One without (any from HDF5) first
 gets one over the domain's vocabulary (`softmax`), while its biLM stays as it is. Then all of it is trained, until
-held-out text no longer gains. Both stages are runs as `pretrain` makes them. Before and after are measured over one vocabulary, and a
-training that gained nothing leaves the model as it was.
+held-out text no longer gains. Both stages are runs as `pretrain` makes them. Before and after are measured over one
+vocabulary, and a training that gained nothing leaves the model as it was.
 """
 
 import copy

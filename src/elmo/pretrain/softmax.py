@@ -1,6 +1,7 @@
 """`train_softmax`: a softmax over the words of a text, for a biLM that stays as it is.
 
-It is also the first stage of fine-tuning. Any model from HDF5 comes without one; perplexity, scores and fine-tuning need one.
+It is also the first stage of fine-tuning. Any model from HDF5 comes without one; perplexity, scores and fine-tuning
+need one.
 """
 
 import logging

@@ -20,16 +20,16 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 if DEVICE == "cpu" and os.environ.get("TRITON_INTERPRET") != "1":
     pytest.skip("there is no GPU", allow_module_level=True)
 
-from elmo.ops.lstmp.cuda import Plan, lstmp_cuda, plan_for  # noqa: E402
+from elmo.ops.lstmp.cuda import Split, lstmp_cuda, split_for  # noqa: E402
 
 pytestmark = pytest.mark.gpu
 # This kind of processor may lack the half-precision instructions it claims: 16-bit types only on a GPU.
 DTYPES = [torch.float32, torch.bfloat16, torch.float16] if DEVICE == "cuda" else [torch.float32]
 PLANS = {
-    "folded": Plan(folded=True, projection_splits=1, recurrent_splits=1),
-    "hoisted": Plan(folded=False, projection_splits=1, recurrent_splits=1),
-    "cut": Plan(folded=True, projection_splits=2, recurrent_splits=4),
-    "hoisted, cut": Plan(folded=False, projection_splits=4, recurrent_splits=2),
+    "folded": Split(folded=True, projection_splits=1, recurrent_splits=1),
+    "hoisted": Split(folded=False, projection_splits=1, recurrent_splits=1),
+    "cut": Split(folded=True, projection_splits=2, recurrent_splits=4),
+    "hoisted, cut": Split(folded=False, projection_splits=4, recurrent_splits=2),
 }
 VARIANTS = {
     "plain": Problem(D=8, H=24, P=8),
@@ -43,7 +43,7 @@ VARIANTS = {
 }
 
 
-def planned(plan: Plan | None) -> Any:
+def planned(plan: Split | None) -> Any:
     """`lstmp_cuda` with the arguments of `lstmp`."""
 
     def run(
@@ -51,7 +51,7 @@ def planned(plan: Plan | None) -> Any:
     ) -> tuple[Tensor, LSTMPState]:
         T, B = x.shape[1:3]
         alive = [B] * T if lengths is None else [int((lengths > t).sum()) for t in range(T)]
-        return lstmp_cuda(x, state, weights, lengths=lengths, alive=alive, plan=plan, **clips)
+        return lstmp_cuda(x, state, weights, lengths=lengths, alive=alive, split=plan, **clips)
 
     return run
 
@@ -59,7 +59,7 @@ def planned(plan: Plan | None) -> Any:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS.keys())
 @pytest.mark.parametrize("p", VARIANTS.values(), ids=VARIANTS.keys())
-def test_every_plan_equals_the_reference(p: Problem, plan: Plan, dtype: torch.dtype) -> None:
+def test_every_plan_equals_the_reference(p: Problem, plan: Split, dtype: torch.dtype) -> None:
     assert_equals_reference(planned(plan), p, dtype=dtype, device=DEVICE)
 
 
@@ -85,7 +85,7 @@ def test_clips_that_fire_often_pass_no_gradient(dtype: torch.dtype) -> None:
 
 @pytest.mark.parametrize("p", VARIANTS.values(), ids=VARIANTS.keys())
 @pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS.keys())
-def test_inference_equals_the_reference(p: Problem, plan: Plan) -> None:
+def test_inference_equals_the_reference(p: Problem, plan: Split) -> None:
     inputs = make_inputs(p, dtype=torch.float32, device=DEVICE)
     lengths = None if p.lengths is None else torch.tensor(p.lengths)
 
@@ -117,9 +117,9 @@ def test_a_kept_graph_gives_the_same_gradient_again() -> None:
 
 
 def test_plans_cut_only_what_divides() -> None:
-    assert plan_for(2, 128, 512, 4096, 512) == Plan(folded=True, projection_splits=16, recurrent_splits=8)
-    assert plan_for(2, 2048, 512, 4096, 512) == Plan(folded=True, projection_splits=1, recurrent_splits=1)
-    assert plan_for(2, 8, 30, 1000, 30).projection_splits == 1
+    assert split_for(2, 128, 512, 4096, 512) == Split(folded=True, projection_splits=16, recurrent_splits=8)
+    assert split_for(2, 2048, 512, 4096, 512) == Split(folded=True, projection_splits=1, recurrent_splits=1)
+    assert split_for(2, 8, 30, 1000, 30).projection_splits == 1
 
 
 @pytest.mark.skipif(DEVICE == "cpu", reason="there is no GPU")

@@ -21,7 +21,7 @@ from elmo.disk.writing import write_file
 from elmo.errors import ElmoError
 from elmo.ops.threadlock import ThreadLock
 
-_LOGGER = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 _LOCK = ThreadLock()  # threads that come together wait for one build
 SOURCE = Path(__file__).with_name("kernels.cpp")
 SWITCH = "ELMO_CPU_KERNELS"
@@ -47,7 +47,7 @@ def _find_library() -> ctypes.CDLL | None:
     try:
         fault = _fault_of_folder(path.parent)
         if fault is not None:
-            _LOGGER.warning(
+            logger.warning(
                 "%s: %s, so no compiled code is taken from there; the CPU kernels are built for this process alone, "
                 "which takes some seconds; take that right away (chmod go-w), or set %s to a folder of your own",
                 path.parent,
@@ -58,7 +58,7 @@ def _find_library() -> ctypes.CDLL | None:
                 return _load_or_build(compiler, Path(folder) / path.name)
         return _load_or_build(compiler, path)
     except (OSError, subprocess.SubprocessError, ElmoError) as error:
-        _LOGGER.warning("the CPU kernels could not be built (%s); plain torch is used, slower", _first_line(error))
+        logger.warning("the CPU kernels could not be built (%s); plain torch is used, slower", _first_line(error))
         return None
 
 
@@ -70,7 +70,7 @@ def _fault_of_folder(folder: Path) -> str | None:
 def _load_or_build(compiler: str | None, path: Path) -> ctypes.CDLL | None:
     if not _is_as_built(path):
         if compiler is None:
-            _LOGGER.info("no C++ compiler is installed, so plain torch is used; with one (g++) a CPU is faster")
+            logger.info("no C++ compiler is installed, so plain torch is used; with one (g++) a CPU is faster")
             return None
         _build(compiler, path)
     return ctypes.CDLL(str(path))
@@ -90,7 +90,7 @@ def _is_as_built(path: Path) -> bool:
     except ValueError:
         fault = "has a record that is none"
     if fault is not None:
-        _LOGGER.warning("%s: %s; it is not used but built anew", path, fault)
+        logger.warning("%s: %s; it is not used but built anew", path, fault)
     return fault is None
 
 
@@ -120,7 +120,7 @@ def _processor() -> str:
 
 
 def _build(compiler: str, path: Path) -> None:
-    _LOGGER.info("building the CPU kernels, once on this machine: %s", path)
+    logger.info("building the CPU kernels, once on this machine: %s", path)
     native = "-mcpu=native" if platform.machine() in ("arm64", "aarch64") else "-march=native"
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         made = os.path.join(folder, "kernels.so")

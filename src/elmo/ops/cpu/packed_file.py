@@ -13,7 +13,7 @@ from elmo.disk.cachefolder import make_private, why_not_private
 from elmo.disk.writing import write_atomically
 from elmo.errors import ElmoError
 
-_LOGGER = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 ALIGNMENT = 64  # bytes, a cache line
 END = b"elmo packed 1".ljust(ALIGNMENT, b"\0")  # behind everything, so that a file cut short is not taken for whole
 
@@ -63,7 +63,7 @@ class PackedFile:
                     file.write(bytes(_padded(len(block)) - len(block)))
                 file.write(END)
         except (OSError, ElmoError) as error:
-            _LOGGER.info("packed weights are not kept: %s", error)
+            logger.info("packed weights are not kept: %s", error)
 
 
 def _map(path: Path) -> Tensor | None:

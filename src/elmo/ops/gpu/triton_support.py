@@ -6,7 +6,7 @@ import logging
 
 import torch
 
-_LOGGER = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 # bfloat16 matrix units and asynchronous copies came with this compute capability.
 LOWEST_CAPABILITY = (8, 0)
 
@@ -19,9 +19,9 @@ def triton_runs_on(device: torch.device) -> bool:
     capability = torch.cuda.get_device_capability(device)
     name = torch.cuda.get_device_name(device)
     if capability < LOWEST_CAPABILITY:
-        _LOGGER.warning("%s has compute capability %d.%d; kernels need 8.0, so plain torch is used", name, *capability)
+        logger.warning("%s has compute capability %d.%d; kernels need 8.0, so plain torch is used", name, *capability)
         return False
     if importlib.util.find_spec("triton") is None:
-        _LOGGER.warning("Triton is not installed, so plain torch is used on %s; `pip install triton` is faster", name)
+        logger.warning("Triton is not installed, so plain torch is used on %s; `pip install triton` is faster", name)
         return False
     return True

@@ -1,7 +1,7 @@
 """The projected LSTM on a GPU: cuBLAS for the products, one Triton kernel between two of them. Importing needs Triton.
 
 The structure is that of `lstmp_training`; what differs, with the reason:
-- Input and recurrent product are one (`Plan.folded`), x and h side by side: at many rows the gates are then written
+- Input and recurrent product are one (`Split.folded`), x and h side by side: at many rows the gates are then written
   once and read once. At few rows a step is bound by reading its weights, and the input product stands before the loop.
 - Sums over a long axis (the projection, the way back through the gates) are cut into S pieces, one batched product, and
   the kernel that clips adds the pieces in float32: with few output tiles nothing else fills the chip.
@@ -24,7 +24,7 @@ from elmo.ops.lstmp.reference import LSTMPState, LSTMPWeights
 SHORTEST_PIECE = 256
 
 
-class Plan(NamedTuple):
+class Split(NamedTuple):
     """How the products are cut. The results agree up to rounding."""
 
     folded: bool  # input and recurrent product in one, inside the loop
@@ -32,11 +32,11 @@ class Plan(NamedTuple):
     recurrent_splits: int  # pieces of the backward sum over 4H
 
 
-def plan_for(R: int, B: int, D: int, H: int, P: int) -> Plan:
-    """The plan for so many rows: enough tiles of 128 x 128 results for each of about 132 multiprocessors."""
+def split_for(R: int, B: int, D: int, H: int, P: int) -> Split:
+    """The split for so many rows: enough tiles of 128 x 128 results for each of about 132 multiprocessors."""
     row_tiles = R * -(-B // 128)
     folded = B >= 128
-    return Plan(
+    return Split(
         folded=folded,
         projection_splits=_splits(128 // (row_tiles * -(-P // 128)), H),
         recurrent_splits=_splits(128 // (row_tiles * -(-(P + D * folded) // 128)), 4 * H),
@@ -60,12 +60,12 @@ def lstmp_cuda(
     alive: list[int],
     cell_clip: float | None,
     projection_clip: float | None,
-    plan: Plan | None = None,
+    split: Split | None = None,
 ) -> tuple[Tensor, LSTMPState]:
     """See `lstmp_reference` for the meaning. Weights may be wider than x (float32 masters); so are their gradients."""
     R, _, B, D = x.shape
-    plan = plan or plan_for(R, B, D, state.c.shape[-1], state.h.shape[-1])
-    rules = _Rules(lengths, alive, cell_clip, None if weights.projection is None else projection_clip, plan)
+    split = split or split_for(R, B, D, state.c.shape[-1], state.h.shape[-1])
+    rules = _Rules(lengths, alive, cell_clip, None if weights.projection is None else projection_clip, split)
     if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, *state, *weights)):
         y, h, c = _Fused.apply(x, *state, *weights, rules)  # type: ignore[no-untyped-call]
     else:
@@ -78,7 +78,7 @@ class _Rules(NamedTuple):
     alive: list[int]
     cell_clip: float | None
     projection_clip: float | None
-    plan: Plan
+    split: Split
 
 
 class _Kept(NamedTuple):
@@ -116,17 +116,17 @@ def _forward(
 ) -> tuple[Tensor, Tensor, Tensor, _Kept]:
     R, T, B, D = x.shape
     H, P = c0.shape[-1], h0.shape[-1]
-    plan, lengths, device = rules.plan, rules.lengths, x.device
+    split, lengths, device = rules.split, rules.lengths, x.device
     # What no step writes must still be zero in the products over all steps.
     new = torch.empty if lengths is None else torch.zeros
-    K = D + P if plan.folded else P
+    K = D + P if split.folded else P
     slots = T if keep else 1
     inputs = new(T + 1, B, R, K, dtype=x.dtype, device=device)
     inputs[0, ..., K - P :] = h0.transpose(0, 1)
     stacked = torch.empty(R, 4 * H, K, dtype=x.dtype, device=device)
     kernels.transpose_into(weight_h.contiguous(), stacked[..., K - P :])
-    gates = torch.empty(slots if plan.folded else T, B, R, 4 * H, dtype=x.dtype, device=device)
-    if plan.folded:
+    gates = torch.empty(slots if split.folded else T, B, R, 4 * H, dtype=x.dtype, device=device)
+    if split.folded:
         inputs[:T, ..., :D] = x.permute(1, 2, 0, 3)
         kernels.transpose_into(weight_x.contiguous(), stacked[..., :D])
     else:
@@ -144,15 +144,15 @@ def _forward(
         m = new(slots, B, R, H, dtype=x.dtype, device=device)
         if rules.projection_clip is not None:
             unclipped = new(slots, B, R, P, dtype=torch.uint8, device=device)
-    scratch = torch.empty(R * B * plan.projection_splits * P, dtype=torch.float32, device=device)
+    scratch = torch.empty(R * B * split.projection_splits * P, dtype=torch.float32, device=device)
     weight = stacked.mT  # [R, K, 4H]
     for t, n in enumerate(rules.alive):
         if n == 0:
             break
         slot = t if keep else 0
-        step = gates[slot if plan.folded else t, :n]  # [n, R, 4H]
+        step = gates[slot if split.folded else t, :n]  # [n, R, 4H]
         before = inputs[t, :n].transpose(0, 1)  # [R, n, K]
-        if plan.folded:
+        if split.folded:
             torch.bmm(before, weight, out=step.transpose(0, 1))
         else:
             step.transpose(0, 1).baddbmm_(before, weight)
@@ -161,7 +161,7 @@ def _forward(
         kernels.cell(step, bias, c_t, new_c, m_t, clip=rules.cell_clip)
         if projection is not None:
             kernels.output(
-                _cut_sum(m_t, projection, plan.projection_splits, scratch),
+                _cut_sum(m_t, projection, split.projection_splits, scratch),
                 y[:, t, :n],
                 inputs[t + 1, :n, :, K - P :],
                 None if unclipped is None else unclipped[slot, :n],
@@ -226,21 +226,21 @@ def _backward(
 ) -> tuple[Tensor | None, ...]:
     inputs, gates, cells, m, unclipped, stacked, cast_projection = kept
     rules: _Rules = ctx.rules
-    plan, device = rules.plan, x.device
+    split, device = rules.split, x.device
     R, T, B, D = x.shape
     H, K = cells.shape[-1], inputs.shape[-1]
-    P = K - D if plan.folded else K
+    P = K - D if split.folded else K
     new = torch.empty if rules.lengths is None else torch.zeros
     dy, dh, dc = dy.contiguous(), dh.contiguous(), dc.clone(memory_format=torch.contiguous_format)
     dh0 = torch.empty_like(dh)
-    dx = new(R, T, B, D, dtype=x.dtype, device=device) if plan.folded else None
+    dx = new(R, T, B, D, dtype=x.dtype, device=device) if split.folded else None
     dp = new(T, B, R, P, dtype=x.dtype, device=device)  # gradient of the output before its clip
     dm = None if projection is None else torch.empty(B, R, H, dtype=x.dtype, device=device)
     dbias = kernels.bias_partials(B, R, H, device=device)
     bias_values = bias.contiguous()
     back = None if cast_projection is None else cast_projection.mT  # [R, P, H]
-    scratch = torch.empty(R * B * plan.recurrent_splits * K, dtype=torch.float32, device=device)
-    partials = scratch[:0].view(R * plan.recurrent_splits, 0, K)
+    scratch = torch.empty(R * B * split.recurrent_splits * K, dtype=torch.float32, device=device)
+    partials = scratch[:0].view(R * split.recurrent_splits, 0, K)
     for t in reversed(range(T)):
         n = rules.alive[t]
         if n < B:
@@ -262,7 +262,7 @@ def _backward(
             torch.bmm(dp_t.transpose(0, 1), back, out=dm_t.transpose(0, 1))
         step = gates[t, :n]  # [n, R, 4H]
         kernels.cell_backward(step, bias_values, cells[t, :, :n], dc[:, :n], dm_t, dbias, clip=rules.cell_clip)
-        partials = _cut_sum(step, stacked, plan.recurrent_splits, scratch)
+        partials = _cut_sum(step, stacked, split.recurrent_splits, scratch)
     kernels.output_backward(partials, dh, None if dx is None else dx[:, 0], None, None, dh0)
     dgates = gates.view(T * B, R, 4 * H).transpose(0, 1)  # [R, T * B, 4H]
     steps = inputs[:T].view(T * B, R, K).permute(1, 2, 0)  # [R, K, T * B]
@@ -271,7 +271,7 @@ def _backward(
         dx = torch.bmm(dgates, weight_x.to(x.dtype).mT).view(R, T, B, D)
     dweight_x, dweight_h, dprojection = None, None, None
     if need_wx:
-        by_column = steps[:, :D] if plan.folded else x.reshape(R, T * B, D).mT
+        by_column = steps[:, :D] if split.folded else x.reshape(R, T * B, D).mT
         dweight_x = product_as(by_column, dgates, weight_x.dtype)
     if need_wh:
         dweight_h = product_as(steps[:, K - P :], dgates, weight_h.dtype)

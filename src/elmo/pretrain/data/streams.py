@@ -2,10 +2,10 @@
 
 A split is a stream of symbols (type ids) in which each sentence is followed by one separator (type 0). For each
 direction and epoch its sentences are put into a new order, the whole is cut into B rows of equal length, and a step
-reads the next T positions of each row. At a position the target is the symbol there and the input is the symbol before it, so that a
-sentence's separator is a target after its last word and the input before the next sentence's first, as in the original.
-[bilm-tf data.py, _get_batch] The backward direction reads each sentence from its end. What does not fill a whole step
-(less than B * T symbols) is left out, in each epoch something else.
+reads the next T positions of each row. At a position the target is the symbol there and the input is the symbol before
+it, so that a sentence's separator is a target after its last word and the input before the next sentence's first, as in
+the original. [bilm-tf data.py, _get_batch] The backward direction reads each sentence from its end. What does not fill
+a whole step (less than B * T symbols) is left out, in each epoch something else.
 
 B rows, T steps of a window, R directions, N symbols of the split, S sentences.
 """
