@@ -45,7 +45,7 @@ def test_sizes_are_the_published_ones(size, cell, output, highways):
 
 
 def test_the_recipe_of_the_english_model_is_read():
-    config = TrainConfig.read(Path(__file__).parents[2] / "benchmarks" / "english" / "english.toml")
+    config = TrainConfig.read(Path(__file__).parents[2] / "recipes" / "english" / "english.toml")
     assert (config.size, config.steps, config.optimizer.kind) == ("medium", 98_000, "muon")
 
 
