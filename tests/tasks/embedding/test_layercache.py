@@ -114,3 +114,16 @@ def test_without_room_layers_are_computed_for_each_batch(model: LoadedModel, cap
 
 def test_a_trained_bilm_is_never_cached(model: LoadedModel) -> None:
     assert table(model, None, train_bilm=True).batch(ROWS).layers is None
+
+
+def test_a_failed_computation_leaves_nothing_behind(
+    model: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> Any:
+        raise RuntimeError("out of memory")
+        yield
+
+    monkeypatch.setattr(layercache, "layer_batches", fail)
+    with pytest.raises(RuntimeError, match="out of memory"):
+        table(model, CacheConfig(folder=tmp_path))
+    assert [path.suffix for path in tmp_path.iterdir()] in ([], [".lock"])

@@ -10,6 +10,7 @@ from typing import Any
 
 from elmo.disk.differences import first_difference
 from elmo.errors import ResumeError
+from elmo.ops.device import FORMER_PRECISIONS
 from elmo.tasks.examples import Example
 from elmo.tasks.recipes import Recipe
 
@@ -42,7 +43,8 @@ class RunIdentity:
         if isinstance(recorded, Mapping):
             difference = first_difference(recorded, self.value)
         else:
-            difference = None if recorded == self._former_hash() else "options, data or models were others"
+            known = [self._former_hash(options) for options in (self._options, _in_former_names(self._options))]
+            difference = None if recorded in known else "options, data or models were others"
         if difference is not None:
             raise ResumeError(f"{where}: was begun otherwise: {difference}; go on as it was begun, or begin anew")
 
@@ -52,15 +54,22 @@ class RunIdentity:
         options = self.recipe.to_dict()
         return {**options, "train": {name: v for name, v in options["train"].items() if name != "checkpoint_minutes"}}
 
-    def _former_hash(self) -> str:
+    def _former_hash(self, options: Mapping[str, Any]) -> str:
         """What was recorded before the value was: a hash, which cannot tell what differs."""
-        digest = hashlib.sha256(json.dumps(self._options, sort_keys=True).encode())
+        digest = hashlib.sha256(json.dumps(options, sort_keys=True).encode())
         for examples in (self.train, self.dev):
             for example in examples:
                 texts = tuple(text.tokens for text in example.texts)
                 digest.update(repr((texts, example.answer)).encode("utf-8", "backslashreplace"))
         digest.update(f"{self.vectors or ''}{self.bilm or ''}".encode())
         return digest.hexdigest()
+
+
+def _in_former_names(options: dict[str, Any]) -> dict[str, Any]:
+    """The options as they were named when runs were first hashed."""
+    train = {("batch" if name == "batch_size" else name): value for name, value in options["train"].items()}
+    former = {present: before for before, present in FORMER_PRECISIONS.items()}
+    return {**options, "train": {**train, "precision": former.get(train["precision"], train["precision"])}}
 
 
 def _describe(example: Example) -> str:
