@@ -36,10 +36,9 @@ from elmo.run.curves import draw_curves
 from elmo.tasks.embedding.layercache import CacheConfig, LayerStore
 from elmo.tasks.embedding.wordvectors import WordVectors
 from elmo.tasks.recipes import Recipe, find_recipe
-from elmo.tasks.training import trainer
-from elmo.tasks.training.checkpoint import Progress, save_checkpoint
+from elmo.tasks.training import loop
+from elmo.tasks.training.checkpoint import TaskProgress, save_checkpoint
 from elmo.tasks.training.directory import load_trained_task
-from elmo.tasks.training.ragged import Ragged
 from elmo.tasks.training.trainer import train_task
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.formats import write_model
@@ -228,8 +227,8 @@ def _recipe() -> Recipe:
 
 
 def _tasks(directory: Path) -> list[Target]:
-    bilm = character_model()
-    write_model(bilm, directory / "bilm")
+    model = character_model()
+    write_model(model, directory / "bilm")
     recipe = _recipe()
     examples = recipe.make_task().read(str(directory / "columns.txt"))
     vectors = WordVectors(["Paul", "river", "May"], torch.ones(3, 3).numpy())
@@ -241,7 +240,7 @@ def _tasks(directory: Path) -> list[Target]:
             examples,
             examples,
             run,
-            bilm=bilm,
+            model=model,
             vectors=vectors,
             resume=resume,
             device="cpu",
@@ -250,16 +249,16 @@ def _tasks(directory: Path) -> list[Target]:
         )
 
     def answer(path: Path) -> object:
-        return load_trained_task(path, bilm=directory / "bilm", device="cpu").evaluate(examples)
+        return load_trained_task(path, model_path=directory / "bilm", device="cpu").evaluate(examples)
 
     kept: dict[str, bytes] = {}
 
-    def keep(run: Path, progress: Progress, tensors: Mapping[str, torch.Tensor]) -> None:
+    def keep(run: Path, progress: TaskProgress, tensors: Mapping[str, torch.Tensor]) -> None:
         save_checkpoint(run, progress, tensors)
         if progress.epoch == 1:
             kept.update(contents(run))
 
-    with patch.object(trainer, "save_checkpoint", keep):
+    with patch.object(loop, "save_checkpoint", keep):
         train(directory / "again", resume=False)
     train(directory / "begun", resume=False, time_limit=0)
     begun = contents(directory / "begun")
@@ -285,11 +284,10 @@ def _tasks(directory: Path) -> list[Target]:
 
 def _layers(directory: Path) -> list[Target]:
     elmo = Elmo(character_model())
-    texts = [("a", "river"), ("it", "rose", ".")]
-    ragged = Ragged.of([[0, 1], [2, 3, 4]], device=torch.device("cpu"))
+    sentences = [("a", "river"), ("it", "rose", ".")]
 
     def use(path: Path) -> object:
-        found = LayerStore(CacheConfig(folder=path)).layers(elmo, texts, ragged)
+        found = LayerStore(CacheConfig(folder=path)).layers(elmo, sentences)
         assert found is not None
         return found.gather(torch.tensor([[0, 1]]))
 

@@ -70,7 +70,7 @@ def train(job: Job) -> dict[str, Any]:
     changes = {**ARMS[job.arm], "train.seed": job.seed, "train.fraction": job.fraction}
     changes |= dict(map(parse_change, job.changes))
     recipe = longer(find_recipe(job.task).changed(changes))
-    bilm = None if recipe.embedding.elmo.where == "none" else _bilm(job.model)
+    model = None if recipe.embedding.elmo.where == "none" else _model(job.model)
     folder = tempfile.mkdtemp(prefix="elmo-task-")
     began = time.perf_counter()
     of_task = tuple(change for change in job.changes if change.startswith("task."))
@@ -82,7 +82,7 @@ def train(job: Job) -> dict[str, Any]:
             read["train"],
             read["dev"],
             Path(folder) / "run",
-            bilm=bilm,
+            model=model,
             vectors=_vectors(job.vectors),
             device=job.device,
             store=_store(job.cache),
@@ -99,7 +99,7 @@ def train(job: Job) -> dict[str, Any]:
         "seed": job.seed,
         "fraction": job.fraction,
         "given": job.given,
-        "metric": recipe.make_task().metric,
+        "metric": result.trained.task.metric,
         "dev": result.scores,
         "test": test,
         "best_epoch": result.best_epoch,
@@ -107,7 +107,7 @@ def train(job: Job) -> dict[str, Any]:
         "epoch_seconds": times[len(times) // 2],
         "seconds": round(time.perf_counter() - began, 1),
         "mixes": result.trained.embedding.mix_weights(),
-        "bilm": None if bilm is None else bilm.sha256,
+        "bilm": None if model is None else model.sha256,
     }
 
 
@@ -129,7 +129,7 @@ def longer(recipe: Recipe) -> Recipe:
 
 
 @cache
-def _bilm(path: str) -> Any:
+def _model(path: str) -> Any:
     from elmo.weights.formats import read_model
 
     return read_model(path)

@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> None:
         for path in getattr(given, name):
             for example in task.read(path):
                 for text in example.texts:
-                    words.update(way for word in set(text) for way in spellings(word))
+                    words.update(way for word in set(text.tokens) for way in spellings(word))
     kept = read_word_vectors(given.vectors).only(words)
     write_npz(kept, given.output, dtype="float16")
     print(f"{len(kept.words):,} vectors of {len(words):,} words: {given.output.stat().st_size / 1e6:.1f} MB")

@@ -4,21 +4,21 @@ import json
 import os
 import signal
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from tests.apps.conftest import Command
 
-from elmo.apps.cli.task import Name
+from elmo.tasks.names import TaskName
 from elmo.tasks.recipes import RECIPES
-from elmo.tasks.training import trainer
+from elmo.tasks.training.learner import Learner
 
 SAMPLES = Path(__file__).parent.parent / "tasks" / "samples"
 SMALL = ["--set", "task.model.hidden=8", "--set", "embedding.words.dim=8", "--epochs", "2", "--device", "cpu"]
 
 
 def test_the_command_line_knows_every_task() -> None:
-    assert [name.value for name in Name] == list(RECIPES)
+    assert get_args(TaskName) == tuple(RECIPES)
 
 
 def train_ner(command: Command, model: Path, run: Path, *options: object) -> None:
@@ -140,13 +140,13 @@ def test_a_stopped_run_says_how_to_go_on(command: Command, model: Path, tmp_path
 def test_an_interrupted_run_exits_as_a_shell_has_it(
     command: Command, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    step = trainer._Trainer.step
+    step = Learner.step
 
     def interrupting(self: Any, rows: Any, number: int) -> Any:
         os.kill(os.getpid(), signal.SIGINT)
         return step(self, rows, number)
 
-    monkeypatch.setattr(trainer._Trainer, "step", interrupting)
+    monkeypatch.setattr(Learner, "step", interrupting)
     files = ("--train", SAMPLES / "ner-train.txt", "--dev", SAMPLES / "ner-dev.txt")
     done = command("task", "train", "ner", *files, "--model", model, "-o", tmp_path / "run", *SMALL)
     assert done.code == 130

@@ -24,7 +24,7 @@ def test_a_task_learns_on_a_gpu_and_answers_alike_on_a_cpu(
     recipe = small_recipe(sample, train__epochs=60, train__precision=precision, embedding__elmo__where="both")
     task = recipe.make_task()
     eight = task.read(str(sample.train))[:8]
-    result = train_task(sample.task, recipe, eight, eight, tmp_path / "run", bilm=model, device="cuda")
+    result = train_task(sample.task, recipe, eight, eight, tmp_path / "run", model=model, device="cuda")
     assert result.scores[task.metric] == 100.0
     assert load_trained_task(tmp_path / "run", device="cpu").predict(eight) == [e.answer for e in eight]
 
@@ -34,11 +34,11 @@ def test_a_run_stopped_on_a_gpu_goes_on(model: LoadedModel, tmp_path: Path) -> N
     recipe = small_recipe(sample, train__epochs=3, train__checkpoint_minutes=0.0)
     task = recipe.make_task()
     train, dev = task.read(str(sample.train)), task.read(str(sample.dev))
-    first = train_task("ner", recipe, train, dev, tmp_path / "run", bilm=model, device="cuda", time_limit=0.0)
+    first = train_task("ner", recipe, train, dev, tmp_path / "run", model=model, device="cuda", time_limit=0.0)
     assert not first.done
     store = LayerStore(CacheConfig(folder=tmp_path / "cache", memory=0))
     assert train_task(
-        "ner", recipe, train, dev, tmp_path / "run", bilm=model, device="cuda", store=store, resume=True
+        "ner", recipe, train, dev, tmp_path / "run", model=model, device="cuda", store=store, resume=True
     ).done
 
 

@@ -4,7 +4,7 @@ from tests.tasks.conftest import SAMPLES_OF_TASKS, small_recipe
 
 from elmo.apps.cli.details import detail_lines
 from elmo.tasks.details import LabelScore, confusion_details
-from elmo.tasks.examples import Example
+from elmo.tasks.examples import Example, Text
 
 PAIRS = [("a", "a"), ("a", "b"), ("a", "a"), ("b", "b"), ("c", "b")]
 
@@ -31,7 +31,7 @@ def test_of_many_labels_the_most_frequent_mistakes_are_told() -> None:
 
 def test_chunks_are_scored_by_their_label_and_tags_by_themselves() -> None:
     ner = small_recipe(SAMPLES_OF_TASKS["ner"]).make_task()
-    examples = [Example((("a", "b", "c"),), ("B-PER", "I-PER", "O")), Example((("d",),), ("B-LOC",))]
+    examples = [Example((Text(("a", "b", "c")),), ("B-PER", "I-PER", "O")), Example((Text(("d",)),), ("B-LOC",))]
     found = ner.details(examples, [("B-PER", "O", "O"), ("B-LOC",)])
     assert found.confusion is None
     assert {name: (s.f1, s.wanted, s.given) for name, s in found.labels.items()} == {
@@ -39,5 +39,5 @@ def test_chunks_are_scored_by_their_label_and_tags_by_themselves() -> None:
         "PER": (0.0, 1, 1),
     }
     pos = small_recipe(SAMPLES_OF_TASKS["pos"]).make_task()
-    found = pos.details([Example((("a", "b"),), ("NN", "VB"))], [("NN", "NN")])
+    found = pos.details([Example((Text(("a", "b")),), ("NN", "VB"))], [("NN", "NN")])
     assert found.confusion == {"NN": {"NN": 1}, "VB": {"NN": 1}}

@@ -25,7 +25,7 @@ def test_a_task_learns_eight_examples_by_heart_and_is_the_same_when_loaded(
     recipe = small_recipe(sample, train__epochs=60, embedding__elmo__where="both")
     task = recipe.make_task()
     eight = task.read(str(sample.train))[:8]
-    result = train_task(sample.task, recipe, eight, eight, tmp_path / "run", bilm=model, device="cpu")
+    result = train_task(sample.task, recipe, eight, eight, tmp_path / "run", model=model, device="cpu")
     assert result.trained is not None
     assert result.scores[task.metric] == 100.0
     answers = result.trained.predict(eight)
@@ -68,7 +68,7 @@ def test_answers_depend_on_nothing_but_the_example(sample: Sample, model: Loaded
     recipe = small_recipe(sample, train__epochs=3)
     task = recipe.make_task()
     examples = task.read(str(sample.train))
-    trained = train_task(sample.task, recipe, examples, examples, tmp_path / "run", bilm=model, device="cpu").trained
+    trained = train_task(sample.task, recipe, examples, examples, tmp_path / "run", model=model, device="cpu").trained
     assert trained is not None
     together = trained.predict(examples)
     assert together == [trained.predict([example])[0] for example in examples]

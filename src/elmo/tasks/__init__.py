@@ -1,1 +1,57 @@
-"""Task models with ELMo added: taggers, classifiers, word senses, probes; their readers, scorers and one trainer."""
+"""Task models with ELMo: train one with `train_task`, answer with it, add another kind of task."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from elmo.tasks.embedding.layercache import CacheConfig, LayerStore
+    from elmo.tasks.embedding.wordvectors import WordVectors, read_word_vectors
+    from elmo.tasks.examples import Example, Text
+    from elmo.tasks.recipes import RECIPES, Recipe, find_recipe
+    from elmo.tasks.training.directory import load_trained_task
+    from elmo.tasks.training.loop import TrainResult
+    from elmo.tasks.training.trained import TrainedTask
+    from elmo.tasks.training.trainer import train_task
+
+__all__ = [
+    "RECIPES",
+    "CacheConfig",
+    "Example",
+    "LayerStore",
+    "Recipe",
+    "Text",
+    "TrainResult",
+    "TrainedTask",
+    "WordVectors",
+    "find_recipe",
+    "load_trained_task",
+    "read_word_vectors",
+    "train_task",
+]
+
+# Loaded on first use, so that `elmo --help` does not wait for torch.
+_HOMES = {
+    "RECIPES": "elmo.tasks.recipes",
+    "CacheConfig": "elmo.tasks.embedding.layercache",
+    "Example": "elmo.tasks.examples",
+    "LayerStore": "elmo.tasks.embedding.layercache",
+    "Recipe": "elmo.tasks.recipes",
+    "Text": "elmo.tasks.examples",
+    "TrainResult": "elmo.tasks.training.loop",
+    "TrainedTask": "elmo.tasks.training.trained",
+    "WordVectors": "elmo.tasks.embedding.wordvectors",
+    "find_recipe": "elmo.tasks.recipes",
+    "load_trained_task": "elmo.tasks.training.directory",
+    "read_word_vectors": "elmo.tasks.embedding.wordvectors",
+    "train_task": "elmo.tasks.training.trainer",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'elmo.tasks' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from elmo.tasks.examples import Example, Raw
+from elmo.tasks.examples import Example, Raw, Text
 from elmo.text.lines import read_lines
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.tokens import Tokens
@@ -16,5 +16,6 @@ def read_raw_sentences(path: str, tokenizer: Tokenizer) -> Iterator[Example]:
 
 
 def raw_example(tokens: Tokens, number: int, text: str, *, path: str, answer: str | None = None) -> Example:
-    """Tokens of a text that stands in a line."""
-    return Example((tuple(tokens.words),), answer, f"{path}: line {number}", Raw(number, text, tuple(tokens.starts)))
+    """Tokens of a text that stands in a line. A biLM reads them in one go, as it did in all models trained before."""
+    place = f"{path}: line {number}"
+    return Example((Text(tuple(tokens.words)),), answer, place, Raw(number, text, tuple(tokens.starts)))

@@ -1,7 +1,7 @@
-"""`Recipe`: a task with all its options in one value; `RECIPES`, the ones that have a name."""
+"""`Recipe`: a task with all its options in one value; `RECIPES`, the ones that have a name, the list of all tasks."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,29 +9,31 @@ from elmo.disk.guarded.plainfiles import refusing
 from elmo.disk.guarded.tomlfiles import parse_toml, read_toml
 from elmo.errors import ConfigError
 from elmo.model.fields import read_fields
-from elmo.tasks.classification.task import Classification, ClassificationConfig
+from elmo.tasks.classification.task import ClassificationConfig
 from elmo.tasks.embedding.config import ElmoConfig, EmbeddingConfig
-from elmo.tasks.tagging.task import Tagging, TaggingConfig
-from elmo.tasks.task import Task
-from elmo.tasks.training.config import TrainConfig
+from elmo.tasks.tagging.task import TaggingConfig
+from elmo.tasks.task import Task, TaskConfig
+from elmo.tasks.training.config import TaskTrainConfig
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """What to learn, from what, and how."""
 
-    task: TaggingConfig | ClassificationConfig
+    task: TaskConfig
     embedding: EmbeddingConfig
-    train: TrainConfig
+    train: TaskTrainConfig
 
     def make_task(self) -> Task:
         """The task that the options describe."""
-        return Tagging(self.task) if isinstance(self.task, TaggingConfig) else Classification(self.task)
+        return self.task.make()
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], *, where: str = "recipe") -> "Recipe":
         """From a mapping; anything unknown or wrong fails with its place."""
-        return read_fields(cls, values, where=where)
+        tables = read_fields(_Tables, values, where=where)
+        task = _read_task(tables.task, where=f"{where}.task")
+        return cls(task=task, embedding=tables.embedding, train=tables.train)
 
     def to_dict(self) -> dict[str, Any]:
         """A mapping that `from_dict` reads back."""
@@ -54,26 +56,45 @@ class Recipe:
         return Recipe.from_dict(values)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Tables:
+    """A recipe in a file; which options `task` may have, its `kind` says."""
+
+    task: dict[str, Any]
+    embedding: EmbeddingConfig
+    train: TaskTrainConfig
+
+
 # Sizes and rates of the literature: Peters et al. 2018 (appendix) and AllenNLP's configurations of its models. ELMo has
 # no dropout of its own here, since the models' acts on all that they read. AllenNLP's lambda of 0.1 for names stands
 # beside a loss summed over 64 sentences; beside a mean it is about 0.001.
 _CHUNKS = Recipe(
     task=TaggingConfig(),
     embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.001)),
-    train=TrainConfig(epochs=20, batch_size=32, rate=1e-3, patience=10),
+    train=TaskTrainConfig(epochs=20, batch_size=32, rate=1e-3, patience=10),
 )
+# A task is named here, and in `names.py` for the command line. [tests/apps/test_cli_task.py]
 RECIPES: dict[str, Recipe] = {
     "ner": _CHUNKS,
     "chunk": _CHUNKS,
-    "pos": _CHUNKS.changed({"task.chunks": False}),
+    "pos": replace(_CHUNKS, task=TaggingConfig(chunks=False)),
     "classification": Recipe(
         task=ClassificationConfig(),
         # The vectors learn, other than in AllenNLP's configuration: 100 dimensions know little of sentiment, and every
         # word of the trees has a label to learn it from. [Tai et al. 2015: 49.7 fixed, 51.0 tuned]
         embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.001), characters=None),
-        train=TrainConfig(epochs=5, batch_size=128, rate=5e-4, patience=None),  # docs/results.md: the search on dev
+        train=TaskTrainConfig(epochs=5, batch_size=128, rate=5e-4, patience=None),  # docs/results.md: the search on dev
     ),
 }
+
+
+def _read_task(values: Mapping[str, Any], *, where: str) -> TaskConfig:
+    """The options of a task by their `kind`; without one those of the first recipe are meant."""
+    kinds = {recipe.task.kind: type(recipe.task) for recipe in RECIPES.values()}
+    kind = values.get("kind", next(iter(kinds)))
+    if not isinstance(kind, str) or kind not in kinds:
+        raise ConfigError(f"{where}.kind: found {kind!r:.80}, but one of {', '.join(map(repr, kinds))} is wanted")
+    return read_fields(kinds[kind], values, where=where)
 
 
 def find_recipe(name: str) -> Recipe:

@@ -1,13 +1,13 @@
 """What a task is to the trainer: `Task` reads, builds, scores and writes; `TaskModel` has a loss and gives answers.
 
-N examples, M label ids of an answer, K labels.
+N examples, M integers of an answer, G integers given with an example, K labels.
 """
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from torch import Tensor, nn
 
@@ -25,15 +25,16 @@ Scores = dict[str, float]  # in per cent
 
 @dataclass(frozen=True)
 class Batch:
-    """Some examples: for each of their texts a batch, and what is to be learned [N, M], zero past its end."""
+    """Some examples: a batch for each of their texts, integers given with them, what is to be learned."""
 
     texts: tuple[TextBatch, ...]
-    targets: Tensor | None = None
+    given: Tensor  # [N, G], zero past the end
+    targets: Tensor | None = None  # [N, M], zero past the end
 
 
 @dataclass(frozen=True)
 class Belief:
-    """An answer, and how sure the model is of it."""
+    """An answer of label ids, and how sure the model is of it."""
 
     answer: list[int]  # [M]
     probabilities: list[list[float]]  # [M, K], of every label at each place
@@ -50,18 +51,19 @@ class TaskModel(nn.Module, ABC):
         """The mean loss of the examples, without the penalty of the mixes."""
 
     @abstractmethod
-    def answers(self, batch: Batch) -> list[list[int]]:
-        """The answer to each example as label ids."""
+    def answers(self, batch: Batch) -> list[Any]:
+        """The answer to each example, as the task's `decode` takes it: ids of labels, say."""
 
     @abstractmethod
-    def beliefs(self, batch: Batch) -> list[Belief]:
-        """The same answers with their probabilities."""
+    def beliefs(self, batch: Batch) -> list[Any]:
+        """The same answers with their probabilities, as the task's `report` takes them: a `Belief`, say."""
 
 
 class Task(ABC):
     """A kind of task with its options. It has no state: labels are found by `find_labels` and handed back to it."""
 
     metric: str  # the score that decides which weights are best; higher is better
+    texts: int = 1  # of each example
 
     @abstractmethod
     def read(self, path: str) -> list[Example]:
@@ -75,17 +77,29 @@ class Task(ABC):
         """What training sees of the examples."""
         return list(examples)
 
-    @abstractmethod
-    def find_labels(self, examples: Sequence[Example]) -> list[str]:
-        """The labels that training examples have, in a fixed order."""
+    def windows(self, example: Example) -> Sequence[Example]:
+        """What is asked in the place of an example whose texts are too long; `Text.part` cuts them at sentences."""
+        return (example,)
+
+    def join(self, example: Example, windows: Sequence[Example], answers: Sequence[Any]) -> Any:
+        """One answer (or belief) in the place of those to several windows of an example."""
+        raise NotImplementedError(f"{type(self).__name__} has windows, and does not say how their answers are joined")
+
+    def find_labels(self, examples: Sequence[Example]) -> list[str]:  # noqa: ARG002 - for tasks that have labels
+        """The labels that training examples have, in a fixed order; none where answers are no labels."""
+        return []
+
+    def describe_label(self, label: str) -> str:
+        """A label in the words of its file, where it is learned under another name."""
+        return quoted(label)
 
     @abstractmethod
     def encode(self, example: Example, ids: Mapping[str, int]) -> list[int]:
-        """The answer of a training example as ids of labels."""
+        """The answer of a training example as integers: ids of labels, places in the text."""
 
     @abstractmethod
-    def decode(self, answer: Sequence[int], labels: Sequence[str]) -> Any:
-        """The ids that a model gives as an answer like those of the examples."""
+    def decode(self, example: Example, answer: Any, labels: Sequence[str]) -> Any:
+        """What the model answers to an example, as an answer like those of the examples."""
 
     @abstractmethod
     def build(self, embedding: TaskEmbedding, labels: Sequence[str]) -> TaskModel:
@@ -101,24 +115,59 @@ class Task(ABC):
 
     @abstractmethod
     def report(
-        self, examples: Sequence[Example], beliefs: Sequence[Belief | None], labels: Sequence[str]
+        self, examples: Sequence[Example], beliefs: Sequence[Any], labels: Sequence[str]
     ) -> Iterator[dict[str, Any]]:
-        """Answers with their probabilities and their places in the text as objects for JSON, one a line of raw text."""
+        """Answers with their probabilities and their places in the text as objects for JSON, one a line of raw text.
+
+        The belief of an example without tokens is None.
+        """
 
     @abstractmethod
     def details(self, examples: Sequence[Example], answers: Sequence[Any]) -> Details:
         """How good answers are label by label."""
 
 
-def check_labels(found: Sequence[str], known: Sequence[str], *, where: str) -> None:
-    """Say which labels of a file can never be right, since training had none of them; refuse it where all are such."""
-    new = sorted(set(found) - set(known))
-    if new:
-        shown = ", ".join(repr(label[:40]) for label in new[:5]) + (", ..." if len(new) > 5 else "")
-        if len(new) == len(set(found)):
-            had = ", ".join(repr(label[:40]) for label in known[:5]) + (", ..." if len(known) > 5 else "")
+class TaskConfig(Protocol):
+    """The options of a kind of task: a frozen dataclass, whose `kind` tells it from others in a file."""
+
+    @property
+    def kind(self) -> str:
+        """The kind's name."""
+
+    def make(self) -> Task:
+        """The task that the options describe."""
+
+
+def check_texts(task: Task, examples: Sequence[Example]) -> None:
+    """Refuse an example that has not as many texts as the task reads."""
+    for number, example in enumerate(examples, start=1):
+        if len(example.texts) != task.texts:
             raise InputError(
-                f"{where}: none of its {len(new)} label(s) ({shown}) is one of training ({had}); "
-                "is it another task, another column, or are text and label swapped?"
+                f"{example.place}: example {number} has {len(example.texts)} text(s), but this task reads {task.texts}"
             )
-        logger.warning("%s: %d label(s) that training does not have, never answered: %s", where, len(new), shown)
+
+
+def quoted(label: str) -> str:
+    """A label as messages show it."""
+    return repr(label[:40])
+
+
+def check_labels(
+    found: Sequence[str], known: Sequence[str], *, where: str, describe: Callable[[str], str] = quoted
+) -> None:
+    """Say which labels of a file can never be right, since training had none of them; refuse it where all are such."""
+    missing = sorted(set(found) - set(known))
+    if not missing:
+        return
+    told = _told(missing, describe)
+    if len(missing) == len(set(found)):
+        raise InputError(
+            f"{where}: none of its {len(missing)} label(s) ({told}) is one of training ({_told(known, describe)}); "
+            "is it another task, another column, or are text and label swapped?"
+        )
+    logger.warning("%s: %d label(s) that training does not have, never answered: %s", where, len(missing), told)
+
+
+def _told(labels: Sequence[str], describe: Callable[[str], str]) -> str:
+    names = list(dict.fromkeys(map(describe, labels)))
+    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")

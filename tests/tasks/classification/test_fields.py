@@ -45,7 +45,7 @@ def test_questions_need_no_label_and_fields_may_have_other_names(tmp_path: Path)
     (tmp_path / "b.jsonl").write_text('{"review": "It was fine."}\n', encoding="utf-8")
     for name in ("a.csv", "b.jsonl"):
         (found,) = task.read_questions(str(tmp_path / name), None)
-        assert found.texts == (("It", "was", "fine", "."),)
+        assert found.tokens == ("It", "was", "fine", ".")
         assert found.answer is None
         with pytest.raises(InputError, match=r"line 1 has no field 'stars' with a text \(there are 'review'\)"):
             task.read(str(tmp_path / name))

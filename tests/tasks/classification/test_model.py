@@ -4,9 +4,9 @@ import torch
 from tests.tasks.conftest import SAMPLES_OF_TASKS, small_recipe
 
 from elmo.tasks.classification.model import BiattentiveClassifier, Maxout
-from elmo.tasks.embedding.wordlist import WordTable
+from elmo.tasks.embedding.wordlist import WordList
 from elmo.tasks.training.dataset import Dataset
-from elmo.tasks.training.directory import build_model
+from elmo.tasks.training.trained import build_model
 from elmo.weights.loaded import LoadedModel
 
 SAMPLE = SAMPLES_OF_TASKS["classification"]
@@ -16,8 +16,8 @@ def test_padding_changes_no_score(model: LoadedModel) -> None:
     recipe = small_recipe(SAMPLE, embedding__elmo__where="both")
     task = recipe.make_task()
     examples = task.read(str(SAMPLE.train))
-    table = WordTable.collect((e.texts[0] for e in examples), None, most=0)
-    network = build_model(recipe, list("01234"), table=table, word_dim=12, bilm=model).eval()
+    word_list = WordList.collect((e.tokens for e in examples), None, most=0)
+    network = build_model(task, recipe.embedding, list("01234"), word_list=word_list, word_dim=12, model=model).eval()
     assert isinstance(network, BiattentiveClassifier)
     data = Dataset(task, examples, network.embedding)
     rows = torch.arange(len(examples)).numpy()

@@ -47,9 +47,9 @@ def test_phrases_are_learned_once_and_only_in_training() -> None:
 
 def test_lines_of_text_are_tokenized_or_not_as_told() -> None:
     path = str(SAMPLES / "reviews-train.tsv")
-    assert Classification(ClassificationConfig()).read(path)[1].texts[0][2:5] == ("did", "n't", "work")
+    assert Classification(ClassificationConfig()).read(path)[1].tokens[2:5] == ("did", "n't", "work")
     plain = Classification(ClassificationConfig(tokenizer=None)).read(path)
-    assert plain[1].texts[0][2:4] == ("didn't", "work")
+    assert plain[1].tokens[2:4] == ("didn't", "work")
     assert [example.answer for example in plain[:2]] == ["positive", "negative"]
 
 
@@ -63,6 +63,6 @@ def test_raw_text_is_tokenized_as_the_training_text_was(tmp_path: Path) -> None:
     for rule, expected in cut.items():
         task = Classification(ClassificationConfig(tokenizer=rule))
         (found,) = task.read_questions(str(tmp_path / "raw.txt"), Tokenizer(rule="unicode"))
-        assert found.texts == (expected,)
+        assert found.tokens == expected
         (tmp_path / "train.tsv").write_text("bad\tIt didn’t work. Bad.\n", encoding="utf-8")
-        assert [example.texts for example in task.read(str(tmp_path / "train.tsv"))] == [(expected,)]
+        assert [example.tokens for example in task.read(str(tmp_path / "train.tsv"))] == [expected]

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from elmo.errors import InputError
-from elmo.tasks.embedding.wordlist import WordTable
+from elmo.tasks.embedding.wordlist import WordList
 from elmo.tasks.embedding.words import WordEmbedding
 from elmo.tasks.embedding.wordvectors import WordVectors, read_word_vectors, write_npz
 
@@ -58,21 +58,21 @@ def test_an_npz_of_other_things_is_refused(tmp_path: Path) -> None:
 
 def test_words_are_known_by_the_file_or_by_coming_twice() -> None:
     texts = [["The", "Bank", "once", "Twice"], ["twice", "the"]]
-    table = WordTable.collect(texts, VECTORS, most=10)
+    table = WordList.collect(texts, VECTORS, most=10)
     assert table.known == ["Bank", "the", "twice"]
     assert table.rest == ["rare"]
     assert [table.id_of(word) for word in ("Bank", "THE", "twice", "RARE", "once", "bank")] == [1, 2, 3, 4, 0, 0]
-    assert WordTable.collect(texts, VECTORS, most=0).rest == []
+    assert WordList.collect(texts, VECTORS, most=0).rest == []
 
 
 def test_numbers_of_one_shape_share_a_vector() -> None:
-    table = WordTable.collect([["1996", "in", "in"], ["1997", "3.5"]], WordVectors(["2020"], np.ones((1, 2))), most=1)
+    table = WordList.collect([["1996", "in", "in"], ["1997", "3.5"]], WordVectors(["2020"], np.ones((1, 2))), most=1)
     assert table.known == ["0000", "in"]
     assert [table.id_of(word) for word in ("1848", "184", "2020")] == [1, 0, 3]
 
 
 def test_the_vectors_of_a_file_are_taken_and_the_rest_does_not_learn() -> None:
-    table = WordTable.collect([["The", "new", "new"]], VECTORS, most=10)
+    table = WordList.collect([["The", "new", "new"]], VECTORS, most=10)
     embedding = WordEmbedding(known=len(table.known), rest=len(table.rest), dim=2, train=True)
     embedding.fill(table, VECTORS)
     ids = torch.tensor([[table.id_of("the"), table.id_of("rare")], [table.id_of("new"), 0]])

@@ -6,7 +6,7 @@ from tests.tasks.conftest import SAMPLES
 
 from elmo.embed.module import Elmo
 from elmo.tasks.embedding.layercache import CacheConfig, LayerStore
-from elmo.tasks.examples import Example
+from elmo.tasks.examples import Example, Text
 from elmo.tasks.probe.linear import ProbeConfig, probe_layers
 from elmo.tasks.tagging.task import Tagging, TaggingConfig
 from elmo.weights.loaded import LoadedModel
@@ -29,7 +29,7 @@ def test_a_label_of_the_word_alone_is_in_layer_0_and_one_of_its_context_is_not(m
     for _ in range(150):
         words = tuple(random.choice(["red", "tower"], 4).tolist())
         # The word before: nothing in the token layer tells it.
-        examples.append(Example((words,), ("start", *words[:-1])))
+        examples.append(Example((Text(words),), ("start", *words[:-1])))
     config = ProbeConfig(epochs=30, batch_size=64, rate=0.05)
     found = probe_layers(Elmo(model).eval(), examples[:100], examples[100:], config=config)
     assert found.dev[1] > 95
@@ -37,8 +37,8 @@ def test_a_label_of_the_word_alone_is_in_layer_0_and_one_of_its_context_is_not(m
 
 
 def test_labels_that_training_lacks_are_never_right(model: LoadedModel) -> None:
-    train = [Example((("a", "b"),), ("X", "Y"))]
-    other = [Example((("a", "b"),), ("X", "Z"))]
+    train = [Example((Text(("a", "b")),), ("X", "Y"))]
+    other = [Example((Text(("a", "b")),), ("X", "Z"))]
     found = probe_layers(Elmo(model).eval(), train, other, config=ProbeConfig(epochs=30, batch_size=2, rate=0.1))
     assert found.dev == pytest.approx([50.0] * 3)
 

@@ -7,14 +7,14 @@ from tests.tasks.conftest import SAMPLES
 
 from elmo.errors import ConfigError, InputError
 from elmo.tasks.recipes import find_recipe
-from elmo.tasks.tagging.columns import read_sentences
+from elmo.tasks.tagging.columns import read_column_sentences
 from elmo.tasks.tagging.task import Tagging, TaggingConfig
 
 
 def test_document_starts_comments_and_multiword_tokens_are_left_out() -> None:
-    words = [row.columns[0] for row in next(iter(read_sentences(str(SAMPLES / "ner-train.txt"))))]
+    words = [row.columns[0] for row in next(iter(read_column_sentences(str(SAMPLES / "ner-train.txt"))))]
     assert words[:2] == ["Maria", "Keller"]
-    sentences = list(read_sentences(str(SAMPLES / "pos-train.conllu")))
+    sentences = list(read_column_sentences(str(SAMPLES / "pos-train.conllu")))
     assert len(sentences) == 8
     assert [row.columns[1] for row in sentences[1]][:5] == ["The", "Northgate", "Bank", "opened", "an"]
 
@@ -48,7 +48,7 @@ def test_a_column_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_tabs_part_columns_where_there_are_any(tmp_path: Path) -> None:
     path = tmp_path / "tabs.txt"
     path.write_text("New York\tB-LOC\nis\tO\n", encoding="utf-8")
-    assert Tagging(TaggingConfig()).read(str(path))[0].texts == (("New York", "is"),)
+    assert Tagging(TaggingConfig()).read(str(path))[0].tokens == ("New York", "is")
 
 
 def test_conllu_without_tags_of_the_language_is_refused(tmp_path: Path) -> None:

@@ -10,12 +10,12 @@ import pytest
 import torch
 from tests.tasks.conftest import SAMPLES_OF_TASKS, small_recipe
 
-from elmo.tasks.embedding.wordlist import WordTable
-from elmo.tasks.examples import Example
+from elmo.tasks.embedding.wordlist import WordList
+from elmo.tasks.examples import Example, Text
 from elmo.tasks.tagging.model import Tagger
 from elmo.tasks.tagging.spans import Span, find_spans
 from elmo.tasks.training.dataset import Dataset
-from elmo.tasks.training.directory import TrainedTask, build_model
+from elmo.tasks.training.trained import TrainedTask, build_model
 from elmo.text.tokenizer import Tokenizer
 
 SAMPLE = SAMPLES_OF_TASKS["ner"]
@@ -26,18 +26,19 @@ LABELS = ["B-X", "E-X", "I-X", "O", "S-X"]
 def trained() -> TrainedTask:
     torch.manual_seed(3)
     recipe = small_recipe(SAMPLE, embedding__elmo__where="none", embedding__characters=None)
-    table = WordTable.collect([tuple("abcdefgh")], None, most=0)
-    model = build_model(recipe, LABELS, table=table, word_dim=12, bilm=None).eval()
+    task = recipe.make_task()
+    word_list = WordList.collect([tuple("abcdefgh")], None, most=0)
+    model = build_model(task, recipe.embedding, LABELS, word_list=word_list, word_dim=12, model=None).eval()
     for weights in model.parameters():
         torch.nn.init.normal_(weights, std=0.8)
-    return TrainedTask(name="ner", recipe=recipe, labels=LABELS, model=model)
+    return TrainedTask(name="ner", recipe=recipe, task=task, labels=LABELS, model=model)
 
 
 def every_path(trained: TrainedTask, words: tuple[str, ...]) -> dict[tuple[str, ...], float]:
     """The probability of each sequence of learned tags."""
     model = trained.model
     assert isinstance(model, Tagger)
-    data = Dataset(trained.recipe.make_task(), [Example((words,))], trained.embedding)
+    data = Dataset(trained.recipe.make_task(), [Example((Text(words),))], trained.embedding)
     with torch.no_grad():
         emissions, chain = model._emissions(data.batch(np.array([0])))[0].double(), model._chain()
     scores = {}
@@ -51,9 +52,9 @@ def every_path(trained: TrainedTask, words: tuple[str, ...]) -> dict[tuple[str, 
 
 @pytest.mark.parametrize("words", ["abcd", "hgf", "a", "eeba"])
 def test_probabilities_of_tags_and_chunks_are_sums_over_every_path(words: str, trained: TrainedTask) -> None:
-    (found,) = trained.report([Example((tuple(words),))])
+    (found,) = trained.report([Example((Text(tuple(words)),))])
     (sentence,) = found["sentences"]
-    (tags,) = trained.predict([Example((tuple(words),))])
+    (tags,) = trained.predict([Example((Text(tuple(words)),))])
     assert tuple(token["tag"] for token in sentence["tokens"]) == tags
     paths = every_path(trained, tuple(words))
     for n, token in enumerate(sentence["tokens"]):

@@ -18,10 +18,11 @@ from elmo.errors import ConfigError, ResumeError, WeightsError
 from elmo.run.metrics import read_metrics
 from elmo.tasks.embedding.wordvectors import WordVectors
 from elmo.tasks.recipes import Recipe
-from elmo.tasks.training import trainer as module
-from elmo.tasks.training.checkpoint import Progress
+from elmo.tasks.training.checkpoint import TaskProgress
 from elmo.tasks.training.directory import load_trained_task
-from elmo.tasks.training.trainer import TrainResult, train_task
+from elmo.tasks.training.learner import Learner
+from elmo.tasks.training.loop import TrainingLoop, TrainResult
+from elmo.tasks.training.trainer import train_task
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.loaded import LoadedModel
@@ -33,7 +34,7 @@ DROPOUT = {"task__model__dropout": 0.3, "embedding__elmo__dropout": 0.2}
 def train(run: Path, model: LoadedModel | None, recipe: Recipe, **options: Any) -> TrainResult:
     task = recipe.make_task()
     examples, dev = task.read(str(SAMPLE.train)), task.read(str(SAMPLE.dev))
-    return train_task("ner", recipe, examples, dev, run, bilm=model, device="cpu", **options)
+    return train_task("ner", recipe, examples, dev, run, model=model, device="cpu", **options)
 
 
 def weights(run: Path) -> bytes:
@@ -52,7 +53,7 @@ def test_an_interrupted_run_goes_on_bit_for_bit(
 ) -> None:
     recipe = small_recipe(SAMPLE, train__epochs=3, train__schedule="linear", **DROPOUT)
     train(tmp_path / "straight", model, recipe)
-    step, steps = module._Trainer.step, []
+    step, steps = Learner.step, []
 
     def interrupting(self: Any, rows: Any, number: int) -> torch.Tensor:
         steps.append(number)
@@ -60,7 +61,7 @@ def test_an_interrupted_run_goes_on_bit_for_bit(
             os.kill(os.getpid(), signal.SIGINT)
         return step(self, rows, number)
 
-    monkeypatch.setattr(module._Trainer, "step", interrupting)
+    monkeypatch.setattr(Learner, "step", interrupting)
     first = train(tmp_path / "broken", model, recipe)
     assert first.status == "interrupted"
     assert not first.done
@@ -89,10 +90,10 @@ def test_a_run_goes_on_only_as_it_was_begun(model: LoadedModel, tmp_path: Path) 
     assert train(tmp_path / "run", model, recipe, time_limit=0.0).status == "time limit"
     with pytest.raises(ResumeError, match="holds a run already"):
         train(tmp_path / "run", model, recipe)
-    with pytest.raises(ResumeError, match="other options"):
+    with pytest.raises(ResumeError, match=r"was begun otherwise: train\.rate was 0\.02 and is 0\.5 now"):
         train(tmp_path / "run", model, small_recipe(SAMPLE, train__epochs=2, train__rate=0.5), resume=True)
     assert train(tmp_path / "run", model, recipe, resume=True).done
-    with pytest.raises(ResumeError, match="is finished, and was begun with other options"):
+    with pytest.raises(ResumeError, match=r"was begun otherwise: train\.epochs was 2 and is 3 now"):
         train(tmp_path / "run", model, small_recipe(SAMPLE, train__epochs=3), resume=True)
 
 
@@ -113,28 +114,29 @@ def test_a_damaged_checkpoint_is_refused_before_anything_is_learned(
 ) -> None:
     recipe = small_recipe(SAMPLE, train__epochs=2, train__checkpoint_minutes=0.0)
     with monkeypatch.context() as patched:
-        patched.setattr(module._Loop, "_finish", lambda _: None)
-        patched.setattr(module._Loop, "_is_tired", lambda loop: loop.progress.epoch == 1)
+        patched.setattr(TrainingLoop, "_finish", lambda _: None)
+        patched.setattr(TrainingLoop, "_is_out_of_patience", lambda loop: loop.progress.epoch == 1)
         train(tmp_path / "run", model, recipe)
     path = tmp_path / "run" / "checkpoint" / "progress.json"
     path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | change), encoding="utf-8")
-    monkeypatch.setattr(module._Trainer, "step", None)
+    monkeypatch.setattr(Learner, "step", None)
     with pytest.raises(ResumeError, match=r"checkpoint.*(damaged|does not fit)"):
         train(tmp_path / "run", model, recipe, resume=True)
 
 
 def test_half_a_state_of_the_optimizer_is_refused(model: LoadedModel) -> None:
     recipe = small_recipe(SAMPLE, train__epochs=2)
-    examples = recipe.make_task().read(str(SAMPLE.train))
-    options = {"bilm": model, "reference": None, "vectors": None, "device": torch.device("cpu"), "store": None}
-    made = module._Trainer("ner", recipe, examples, examples, **options)
+    task = recipe.make_task()
+    examples = task.read(str(SAMPLE.train))
+    options = {"model": model, "reference": None, "vectors": None, "device": torch.device("cpu"), "store": None}
+    made = Learner("ner", recipe, task, examples, examples, **options)
     made.step(np.arange(2), 0)
     tensors = made.tensors()
-    made.load(tensors, Progress(identity=""))
+    made.load(tensors, TaskProgress(identity=""))
     lost = next(name for name in tensors if name.startswith("adam.exp_avg_sq."))
-    fresh = module._Trainer("ner", recipe, examples, examples, **options)
+    fresh = Learner("ner", recipe, task, examples, examples, **options)
     with pytest.raises(ResumeError, match=r"does not fit the model: .*the state of Adam"):
-        fresh.load({name: tensor for name, tensor in tensors.items() if name != lost}, Progress(identity=""))
+        fresh.load({name: tensor for name, tensor in tensors.items() if name != lost}, TaskProgress(identity=""))
 
 
 def test_resuming_a_finished_run_gives_its_result_and_clears_what_is_left(model: LoadedModel, tmp_path: Path) -> None:
@@ -155,7 +157,7 @@ def test_a_run_ends_when_dev_no_longer_gains_and_keeps_the_best(
     model: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scores = iter([10.0, 30.0, 20.0, 30.0, 5.0, 99.0])
-    monkeypatch.setattr(module._Trainer, "score", lambda _: {"f1": next(scores)})
+    monkeypatch.setattr(Learner, "score", lambda _: {"f1": next(scores)})
     result = train(tmp_path / "run", model, small_recipe(SAMPLE, train__epochs=6, train__patience=3))
     assert (result.status, result.epochs, result.best_epoch) == ("no longer improving", 5, 2)
     assert result.scores == {"f1": 30.0}
@@ -170,7 +172,7 @@ def test_the_best_weights_are_those_of_the_best_epoch(
         states.append(trainer.model.start.detach().clone())
         return {"f1": [1.0, 9.0, 5.0][len(states) - 1]}
 
-    monkeypatch.setattr(module._Trainer, "score", score)
+    monkeypatch.setattr(Learner, "score", score)
     result = train(tmp_path / "run", model, small_recipe(SAMPLE, train__epochs=3))
     assert result.trained is not None
     assert torch.equal(result.trained.model.start, states[1])
@@ -241,10 +243,10 @@ def test_a_missing_bilm_is_named_with_its_hash(model: LoadedModel, tmp_path: Pat
         WeightsError, match=f"needs the biLM with the hash {model.sha256[:16]}.*{tmp_path}/bilm.*--model"
     ):
         load_trained_task(tmp_path / "run", device="cpu")
-    load_trained_task(tmp_path / "run", bilm=tmp_path / "elsewhere", device="cpu")
+    load_trained_task(tmp_path / "run", model_path=tmp_path / "elsewhere", device="cpu")
     write_model(LoadedModel(bilm=make_bilm(seed=5), tokenizer=Tokenizer()), tmp_path / "other")
     with pytest.raises(WeightsError, match="has the hash"):
-        load_trained_task(tmp_path / "run", bilm=tmp_path / "other", device="cpu")
+        load_trained_task(tmp_path / "run", model_path=tmp_path / "other", device="cpu")
 
 
 @pytest.mark.parametrize("train_bilm", [False, True])
@@ -253,7 +255,7 @@ def test_a_baseline_needs_no_bilm(train_bilm: bool, tmp_path: Path) -> None:
     result = train(tmp_path / "run", None, small_recipe(SAMPLE, train__epochs=1, **options))
     assert result.trained is not None
     assert result.trained.embedding.mix_weights() == {}
-    assert load_trained_task(tmp_path / "run", device="cpu").bilm is None
+    assert load_trained_task(tmp_path / "run", device="cpu").bilm_reference is None
     load_trained_task(tmp_path / "run", device="cpu")
     with pytest.raises(ConfigError, match="no biLM is given"):
         train(tmp_path / "other", None, small_recipe(SAMPLE, train__epochs=1))
@@ -333,10 +335,12 @@ def test_vectors_of_a_file_stay_where_they_shall_not_learn(tmp_path: Path) -> No
                               embedding__words__most=1)  # fmt: skip
         trained = train(tmp_path / str(learn), None, recipe, vectors=vectors).trained
         assert trained is not None
-        table, words = trained.embedding.table, trained.embedding.words
-        assert table is not None and words is not None  # noqa: PT018
-        assert table.rest == ["rare"]
-        kept[learn] = words(torch.tensor([table.id_of("Lisbon"), table.id_of("rare"), table.id_of("moved")]))
+        word_list, words = trained.embedding.word_list, trained.embedding.words
+        assert word_list is not None and words is not None  # noqa: PT018
+        assert word_list.rest == ["rare"]
+        kept[learn] = words(
+            torch.tensor([word_list.id_of("Lisbon"), word_list.id_of("rare"), word_list.id_of("moved")])
+        )
         loaded = load_trained_task(tmp_path / str(learn), device="cpu")
         assert torch.equal(loaded.embedding.words.rest, words.rest)
     expected = torch.from_numpy(vectors.vectors).float()
@@ -350,7 +354,7 @@ def test_a_loss_that_is_no_number_ends_the_run_with_advice(
 ) -> None:
     from elmo.errors import ElmoError
 
-    monkeypatch.setattr(module._Trainer, "step", lambda *_: torch.tensor(float("nan")))
+    monkeypatch.setattr(Learner, "step", lambda *_: torch.tensor(float("nan")))
     with pytest.raises(ElmoError, match=r"lower train\.rate"):
         train(tmp_path / "run", model, small_recipe(SAMPLE, train__epochs=1))
 

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,37 +10,14 @@ import typer
 from elmo.apps.cli import options
 from elmo.apps.cli.details import detail_lines
 from elmo.apps.cli.resuming import command_again, end_unfinished
+from elmo.tasks.embedding.choices import Layers, Where
+from elmo.tasks.names import TaskName
 
 if TYPE_CHECKING:
     from elmo.embed.module import Elmo
     from elmo.tasks.embedding.layercache import LayerStore
 
 TEST_SCORES = "test.json"  # in the folder of a run
-
-
-class Name(StrEnum):
-    """The tasks that are trained."""
-
-    ner = "ner"
-    chunk = "chunk"
-    pos = "pos"
-    classification = "classification"
-
-
-class Where(StrEnum):
-    """Where ELMo is added."""
-
-    none = "none"
-    input = "input"
-    output = "output"
-    both = "both"
-
-
-class Layers(StrEnum):
-    """Which layers of the biLM."""
-
-    all = "all"
-    top = "top"
 
 
 Cache = Annotated[
@@ -53,14 +29,14 @@ CacheLimit = Annotated[
 ]
 CACHE_GB = 64.0
 TaskModel = Annotated[Path, typer.Argument(help="A directory made by `elmo task train`.")]
-Bilm = Annotated[
+ModelPath = Annotated[
     str | None, typer.Option("--model", "-m", help="The biLM, if it is not where it was in training any more.")
 ]
 
 
 def train(
     context: typer.Context,
-    name: Annotated[Name, typer.Argument(help="The task.")],
+    name: Annotated[TaskName, typer.Argument(help="The task.")],
     train_file: Annotated[str, typer.Option("--train", help="Examples to learn from.")],
     dev_file: Annotated[str, typer.Option("--dev", help="Examples that say when to stop.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The run; the model comes in its folder `model`.")],
@@ -105,13 +81,13 @@ def train(
     from elmo.weights.formats import read_model
     from elmo.weights.published.packaged import DEFAULT
 
-    recipe = find_recipe(name.value)
+    recipe = find_recipe(name)
     if config is not None:
         recipe = changed_by_file(recipe, config)
     changes: dict[str, Any] = {}
     given = {
-        "embedding.elmo.where": None if where is None else where.value,
-        "embedding.elmo.layers": None if layers is None else layers.value,
+        "embedding.elmo.where": where,
+        "embedding.elmo.layers": layers,
         "task.label_column": label_column,
         "train.epochs": epochs,
         "train.batch_size": batch_size,
@@ -122,16 +98,16 @@ def train(
     changes |= {key: value for key, value in given.items() if value is not None}
     changes |= dict(map(parse_change, settings or []))
     recipe = recipe.changed(changes)
-    made = recipe.make_task()
+    task = recipe.make_task()
     store = _store(cache, cache_limit)
-    test = None if test_file is None else made.read(test_file)
+    test = None if test_file is None else task.read(test_file)
     result = train_task(
-        name.value,
+        name,
         recipe,
-        made.read(train_file),
-        made.read(dev_file),
+        task.read(train_file),
+        task.read(dev_file),
         output,
-        bilm=None if recipe.embedding.elmo.where == "none" else read_model(model or DEFAULT),
+        model=None if recipe.embedding.elmo.where == "none" else read_model(model or DEFAULT),
         vectors=None if vectors is None else read_word_vectors(vectors),
         resume=resume,
         device=device,
@@ -158,7 +134,7 @@ def train(
 def evaluate(
     directory: TaskModel,
     test: Annotated[str, typer.Argument(help="Examples with their answers.")],
-    model: Bilm = None,
+    model: ModelPath = None,
     cache: Cache = None,
     cache_limit: CacheLimit = CACHE_GB,
     device: options.Device = None,
@@ -170,8 +146,8 @@ def evaluate(
     """
     from elmo.tasks.training.directory import load_trained_task
 
-    trained = load_trained_task(directory, bilm=model, device=device)
-    examples = trained.recipe.make_task().read(test)
+    trained = load_trained_task(directory, model_path=model, device=device)
+    examples = trained.task.read(test)
     scores, details = trained.evaluate_details(examples, store=_store(cache, cache_limit))
     if as_json:
         typer.echo(json.dumps({**scores, **details.to_dict()}, ensure_ascii=False))
@@ -190,7 +166,7 @@ def predict(
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object a line: answers, probabilities, places in the text.")
     ] = False,
-    model: Bilm = None,
+    model: ModelPath = None,
     device: options.Device = None,
     overwrite: options.Overwrite = False,
 ) -> None:
@@ -208,17 +184,16 @@ def predict(
     if output != "-":
         refuse_output_in_source(source, output)
         options.refuse_existing(Path(output), overwrite=overwrite)
-    trained = load_trained_task(directory, bilm=model, device=device)
-    made = trained.recipe.make_task()
+    trained = load_trained_task(directory, model_path=model, device=device)
     elmo = trained.embedding.elmo
     tokenizer = Tokenizer() if elmo is None else elmo.model.tokenizer
     if no_split:
         tokenizer = replace(tokenizer, language=None)
-    examples = made.read_questions(source, tokenizer if text else None)
+    examples = trained.task.read_questions(source, tokenizer if text else None)
     if as_json:
         found = [json.dumps(values, ensure_ascii=False) for values in trained.report(examples)]
     else:
-        found = list(made.write(examples, trained.predict(examples)))
+        found = list(trained.task.write(examples, trained.predict(examples)))
     lines = "".join(f"{line}\n" for line in found)
     if output == "-":
         typer.echo(lines, nl=False)
@@ -293,7 +268,7 @@ def score_line(scores: dict[str, float]) -> str:
 def mix_lines(mixes: dict[str, Any]) -> list[str]:
     """What each mix has learned."""
     return [
-        f"mix at the {where}: layers {' '.join(f'{share:.3f}' for share in mix['layers'])}, gamma {mix['gamma']:.3f}"
+        f"mix at the {where}: layers {' '.join(f'{weight:.3f}' for weight in mix['layers'])}, gamma {mix['gamma']:.3f}"
         for where, mix in mixes.items()
     ]
 

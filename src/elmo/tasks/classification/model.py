@@ -11,7 +11,8 @@ from torch.nn import functional as F
 
 from elmo.errors import ConfigError
 from elmo.tasks.embedding.embedding import TaskEmbedding
-from elmo.tasks.networks.rnn import SentenceLSTM, lowest
+from elmo.tasks.networks.encoder import Encoder
+from elmo.tasks.networks.masking import lowest
 from elmo.tasks.task import Batch, Belief, TaskModel
 
 POOLINGS = 4  # maximum, minimum, mean, attention
@@ -48,8 +49,8 @@ class BiattentiveClassifier(TaskModel):
         self.embedding_dropout = nn.Dropout(config.embedding_dropout)
         self.reduce = nn.Linear(embedding.input_dim, H)
         self.encoder_dropout = nn.Dropout(config.encoder_dropout)
-        self.encoder = SentenceLSTM(H, H)
-        self.integrator = SentenceLSTM(3 * self.encoder.output_dim, H)
+        self.encoder = Encoder(H, H)
+        self.integrator = Encoder(3 * self.encoder.output_dim, H)
         integrated = self.integrator.output_dim + embedding.output_dim
         self.attend = nn.Linear(integrated, 1)
         self.integrator_dropout = nn.Dropout(config.integrator_dropout)
@@ -72,9 +73,9 @@ class BiattentiveClassifier(TaskModel):
     def beliefs(self, batch: Batch) -> list[Belief]:
         """The softmax over the labels."""
         scores = self._scores(batch)
-        shares = torch.softmax(scores.double(), dim=1).tolist()
+        probabilities = torch.softmax(scores.double(), dim=1).tolist()
         best = scores.argmax(1).tolist()
-        return [Belief([n], [share], [share[n]]) for n, share in zip(best, shares, strict=True)]
+        return [Belief([n], [row], [row[n]]) for n, row in zip(best, probabilities, strict=True)]
 
     def _scores(self, batch: Batch) -> Tensor:
         embedded = self.embedding(batch.texts[0])

@@ -11,7 +11,7 @@ from elmo.tasks.classification.model import BiattentiveClassifier, BiattentiveCo
 from elmo.tasks.classification.trees import Phrase, read_tree
 from elmo.tasks.details import Details, confusion_details
 from elmo.tasks.embedding.embedding import TaskEmbedding
-from elmo.tasks.examples import Example, Raw
+from elmo.tasks.examples import Example, Text
 from elmo.tasks.rawtext import raw_example
 from elmo.tasks.task import Belief, Scores, Task
 from elmo.text.lines import read_lines
@@ -42,6 +42,10 @@ class ClassificationConfig:
     def __post_init__(self) -> None:
         if self.sentence_repeats < 1:
             raise ConfigError(f"sentence_repeats is {self.sentence_repeats}; it must be at least 1")
+
+    def make(self) -> "Classification":
+        """The task."""
+        return Classification(self)
 
 
 @dataclass(frozen=True)
@@ -80,11 +84,12 @@ class Classification(Task):
         refuse_a_label_each([str(example.answer) for example in examples])
         if not self.config.subphrases or not any(isinstance(example, TreeExample) for example in examples):
             return list(examples)
-        found: dict[tuple[tuple[str, ...], Any], Example] = {}
+        found: dict[tuple[Text, Any], Example] = {}
         for example in examples:
             found.setdefault((example.texts[0], example.answer), example)
             for phrase in example.phrases if isinstance(example, TreeExample) else ():
-                found.setdefault((phrase.words, phrase.label), Example((phrase.words,), phrase.label, example.place))
+                text = Text(phrase.words)
+                found.setdefault((text, phrase.label), Example((text,), phrase.label, example.place))
         return [*found.values(), *list(examples) * (self.config.sentence_repeats - 1)]
 
     def find_labels(self, examples: Sequence[Example]) -> list[str]:
@@ -95,7 +100,7 @@ class Classification(Task):
         """The label's id."""
         return [ids[example.answer]]
 
-    def decode(self, answer: Sequence[int], labels: Sequence[str]) -> str:
+    def decode(self, _example: Example, answer: Sequence[int], labels: Sequence[str]) -> str:
         """The label."""
         return labels[answer[0]]
 
@@ -104,25 +109,25 @@ class Classification(Task):
         return BiattentiveClassifier(embedding, self.config.model, labels=len(labels))
 
     def score(self, examples: Sequence[Example], answers: Sequence[Any]) -> Scores:
-        """The share of texts with the right label."""
+        """The accuracy."""
         right = sum(example.answer == answer for example, answer in zip(examples, answers, strict=True))
         return {"accuracy": 100 * right / max(1, len(examples))}
 
     def write(self, examples: Sequence[Example], answers: Sequence[Any]) -> Iterator[str]:
         """`label<TAB>text` as given; an empty line for a text without tokens, so that lines stay side by side."""
         for example, label in zip(examples, answers, strict=True):
-            yield "" if label is None else f"{label}\t{_raw_of(example).text.replace(NEW_LINE, ' ')}"
+            yield "" if label is None else f"{label}\t{example.as_written().text.replace(NEW_LINE, ' ')}"
 
     def report(
         self, examples: Sequence[Example], beliefs: Sequence[Belief | None], labels: Sequence[str]
     ) -> Iterator[dict[str, Any]]:
         """One object a text, with the probability of each label, likeliest first."""
         for example, belief in zip(examples, beliefs, strict=True):
-            shares = [] if belief is None else belief.probabilities[0]
-            order = sorted(range(len(shares)), key=lambda n: (n not in belief.answer, -shares[n]) if belief else n)
-            probabilities = {labels[n]: round(shares[n], 6) for n in order}
+            known = [] if belief is None else belief.probabilities[0]
+            order = sorted(range(len(known)), key=lambda n: (n not in belief.answer, -known[n]) if belief else n)
+            probabilities = {labels[n]: round(known[n], 6) for n in order}
             label, probability = next(iter(probabilities.items()), (None, None))
-            raw = _raw_of(example)
+            raw = example.as_written()
             yield {
                 "line": None if example.raw is None else raw.line,
                 "text": raw.text,
@@ -131,7 +136,7 @@ class Classification(Task):
                 "probabilities": probabilities,
                 "tokens": [
                     {"text": raw.text[start : start + len(word)], "start": start, "end": start + len(word)}
-                    for word, start in zip(example.texts[0], raw.starts, strict=True)
+                    for word, start in zip(example.tokens, raw.starts, strict=True)
                 ],
             }
 
@@ -160,7 +165,7 @@ class Classification(Task):
                 trees = line.lstrip().startswith("(") and "\t" not in line and line.rstrip().endswith(")")
             if trees:
                 phrases = tuple(read_tree(line, place=place))
-                yield TreeExample((phrases[0].words,), phrases[0].label, place, phrases=phrases)
+                yield TreeExample((Text(phrases[0].words),), phrases[0].label, place, phrases=phrases)
                 continue
             label, tab, text = line.partition("\t")
             if not tab and answers:
@@ -178,7 +183,3 @@ def _labelled(tokenizer: Tokenizer, record: Record, *, path: str, answers: bool)
             "`label<TAB>text`"
         )
     return raw_example(tokens, record.line, record.text, path=path, answer=label)
-
-
-def _raw_of(example: Example) -> Raw:
-    return example.raw or Raw.joined(0, example.texts[0])

@@ -1,12 +1,10 @@
 """What a task model's tokens are made of: `EmbeddingConfig`, the options of the paper's section 3.3 in one value."""
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 from elmo.errors import ConfigError
 from elmo.model.mix import LayerNorm
-
-Where = Literal["none", "input", "output", "both"]
+from elmo.tasks.embedding.choices import Layers, Where
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,14 +16,14 @@ class ElmoConfig:
     """
 
     where: Where = "input"
-    layers: Literal["all", "top"] = "all"
+    layers: Layers = "all"
     dropout: float = 0.5
     mix_l2: float = 0.001
     layer_norm: LayerNorm = False
     train_bilm: bool = False
 
     def __post_init__(self) -> None:
-        _check_share("elmo.dropout", self.dropout)
+        _check_dropout("elmo.dropout", self.dropout)
         if self.mix_l2 < 0:
             raise ConfigError(f"elmo.mix_l2 is {self.mix_l2}; it must not be negative")
 
@@ -78,6 +76,6 @@ class EmbeddingConfig:
             raise ConfigError("nothing is left at the input: keep word vectors, characters, or ELMo at the input")
 
 
-def _check_share(name: str, value: float) -> None:
+def _check_dropout(name: str, value: float) -> None:
     if not 0 <= value < 1:
         raise ConfigError(f"{name} is {value}; it must be 0 or more and below 1")

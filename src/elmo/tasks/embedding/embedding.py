@@ -16,7 +16,7 @@ from elmo.tasks.embedding.characters import CharacterEncoder
 from elmo.tasks.embedding.config import ElmoConfig, EmbeddingConfig
 from elmo.tasks.embedding.layercache import LayerStore
 from elmo.tasks.embedding.texts import TextBatch, TextTable
-from elmo.tasks.embedding.wordlist import WordTable
+from elmo.tasks.embedding.wordlist import WordList
 from elmo.tasks.embedding.words import WordEmbedding
 from elmo.tasks.examples import Text
 from elmo.weights.loaded import LoadedModel
@@ -35,17 +35,17 @@ class TaskEmbedding(nn.Module):
     """Word vector, characters and ELMo of each token, side by side; ELMo once more for the output if so configured."""
 
     def __init__(
-        self, config: EmbeddingConfig, *, table: WordTable | None, word_dim: int, model: LoadedModel | None
+        self, config: EmbeddingConfig, *, word_list: WordList | None, word_dim: int, model: LoadedModel | None
     ) -> None:
         super().__init__()
         if (model is None) != (config.elmo.where == "none"):
             given = "no biLM is given" if model is None else "a biLM is given"
             raise ConfigError(f"elmo.where is {config.elmo.where!r}, but {given}; change one of them")
-        self.config, self.table = config, table
+        self.config, self.word_list = config, word_list
         self.words = None
         if config.words is not None:
-            assert table is not None
-            known, rest = len(table.known), len(table.rest)
+            assert word_list is not None
+            known, rest = len(word_list.known), len(word_list.rest)
             self.words = WordEmbedding(known=known, rest=rest, dim=word_dim, train=config.words.train)
         self.characters = None if config.characters is None else CharacterEncoder(config.characters)
         self.elmo = None if model is None else make_elmo(model, config.elmo)
@@ -67,7 +67,7 @@ class TaskEmbedding(nn.Module):
 
     def tabulate(self, texts: Iterable[Text], *, store: LayerStore | None = None) -> TextTable:
         """Texts ready for batches; the layers of a frozen biLM are computed now."""
-        return TextTable(texts, table=self.table, elmo=self.elmo, device=self.device, store=store)
+        return TextTable(texts, word_list=self.word_list, elmo=self.elmo, device=self.device, store=store)
 
     def forward(self, batch: TextBatch) -> Embedded:
         """The vectors of a batch; zero where there is no token."""
@@ -91,7 +91,7 @@ class TaskEmbedding(nn.Module):
 
     @torch.no_grad()
     def mix_weights(self) -> dict[str, dict[str, list[float] | float]]:
-        """What each mix has learned: the share of each layer, and gamma (the paper's Figure 2)."""
+        """What each mix has learned: the weight of each layer, and gamma (the paper's Figure 2)."""
         if self.elmo is None:
             return {}
         where = self.config.elmo.where
@@ -103,10 +103,12 @@ class TaskEmbedding(nn.Module):
         return found
 
     def _elmo_vectors(self, elmo: Elmo, batch: TextBatch) -> list[Tensor]:
-        if batch.layers is not None:
-            return elmo.mix(batch.layers, batch.mask).representations
-        mixed: list[Tensor] = elmo(batch.tokens).representations
-        return mixed
+        layers = batch.layers
+        if layers is None:
+            assert batch.unread is not None
+            read, inside = elmo.layers(batch.unread.sentences)
+            layers = read.permute(1, 2, 0, 3)[inside][batch.unread.places].permute(2, 0, 1, 3)
+        return elmo.mix(layers, batch.mask).representations
 
 
 def make_elmo(model: LoadedModel, config: ElmoConfig) -> Elmo:

@@ -1,7 +1,7 @@
-"""The layers of a frozen biLM, computed once for all texts of a run: in memory, or in a bounded folder of mapped files.
+"""The layers of a frozen biLM, computed once for all sentences of a run: in memory, or in a folder of mapped files.
 
 Numbers are kept as float16: the layers of a biLM lie within a few units of zero, where that is three digits.
-L layers, D size of a vector, N texts, T tokens of the longest one.
+L layers, D size of a vector, N texts, T tokens of the longest one. Tokens are numbered through all sentences.
 """
 
 import hashlib
@@ -21,19 +21,20 @@ from tqdm import tqdm
 from elmo.disk.bounded import remove_oldest
 from elmo.disk.guarded.arrayfiles import map_npy
 from elmo.disk.locking import locked
+from elmo.disk.writing import atomic_path
 from elmo.embed.batches import by_length
 from elmo.embed.module import Elmo
 from elmo.errors import ConfigError
 from elmo.ops.device import free_memory
 from elmo.ops.threadlock import ThreadLock
-from elmo.tasks.examples import Text
-from elmo.tasks.training.ragged import Integers, Ragged
+from elmo.tasks.examples import Sentence
+from elmo.tasks.ragged import Integers, row_starts
 
 logger = logging.getLogger(__name__)
 
 SUFFIX = ".layers.npy"
 BYTES = 2  # of a float16
-SHARE_OF_FREE_MEMORY = 0.5
+FRACTION_OF_FREE_MEMORY = 0.5
 MEMORY_IF_UNKNOWN = 4 << 30
 BAR_AFTER_SECONDS = 1.0
 # Sentences and positions of one run through the biLM; a GPU wants more at once.
@@ -48,7 +49,7 @@ Map = npt.NDArray[np.float16]
 class CacheConfig:
     """Where layers are kept. Without a `folder` only in memory, up to `memory` bytes a device (half of what is free).
 
-    A folder keeps them for later runs with the same biLM and texts, up to `disk` bytes; the files used longest ago go.
+    A folder keeps them for later runs with the same biLM and sentences, up to `disk` bytes; files used longest ago go.
     """
 
     folder: Path | None = None
@@ -61,7 +62,7 @@ class CacheConfig:
 
 
 class CachedLayers:
-    """Layers [tokens, L, D] of all texts behind each other, on the device or mapped from a file."""
+    """Layers [tokens, L, D] of all sentences behind each other, on the device or mapped from a file."""
 
     def __init__(self, layers: Tensor | Map, device: torch.device) -> None:
         self._layers, self._device = layers, device
@@ -72,7 +73,7 @@ class CachedLayers:
         return self._layers.nbytes if isinstance(self._layers, Tensor) else 0
 
     def gather(self, places: Tensor) -> Tensor:
-        """The layers at some positions [N, T], as `Elmo.mix` takes them: [L, N, T, D]."""
+        """The layers of the tokens with these numbers [N, T], as `Elmo.mix` takes them: [L, N, T, D]."""
         if isinstance(self._layers, Tensor):
             found = self._layers[places]  # [N, T, L, D]
         else:
@@ -81,19 +82,19 @@ class CachedLayers:
 
 
 class LayerStore:
-    """Layers of sets of texts. What is in memory is shared by all runs that use the same store."""
+    """Layers of sets of sentences. What is in memory is shared by all runs that use the same store."""
 
     def __init__(self, config: CacheConfig | None = None) -> None:
         self.config = config or CacheConfig()
         self._lock = ThreadLock()
         self._held: dict[tuple[str, torch.device], CachedLayers] = {}
 
-    def layers(self, elmo: Elmo, texts: Sequence[Text], ragged: Ragged) -> CachedLayers | None:
-        """The layers of all texts; None, with a warning, where there is no room: then each batch computes its own."""
-        name = _name(elmo, texts)
+    def layers(self, elmo: Elmo, sentences: Sequence[Sentence]) -> CachedLayers | None:
+        """The layers of all sentences; None, with a warning, where there is no room: then each batch has its own."""
+        name = _name(elmo, sentences)
         with self._lock.held():
             if (name, elmo.device) not in self._held:
-                found = _find_layers(elmo, texts, ragged, self.config, name, room=self._room(elmo.device))
+                found = _find_layers(elmo, sentences, self.config, name, room=self._room(elmo.device))
                 if found is None:
                     return None
                 self._held[name, elmo.device] = found
@@ -105,18 +106,18 @@ class LayerStore:
             held = sum(layers.bytes_in_memory for (_, place), layers in self._held.items() if place == device)
             return self.config.memory - held
         free = free_memory(device)
-        return MEMORY_IF_UNKNOWN if free is None else int(SHARE_OF_FREE_MEMORY * free)
+        return MEMORY_IF_UNKNOWN if free is None else int(FRACTION_OF_FREE_MEMORY * free)
 
 
 def _find_layers(
-    elmo: Elmo, texts: Sequence[Text], ragged: Ragged, config: CacheConfig, name: str, *, room: int
+    elmo: Elmo, sentences: Sequence[Sentence], config: CacheConfig, name: str, *, room: int
 ) -> CachedLayers | None:
     device = elmo.device
-    tokens, L, D = int(ragged.lengths.sum()), elmo.layer_count, elmo.dim
+    tokens, L, D = sum(map(len, sentences)), elmo.layer_count, elmo.dim
     needed = BYTES * tokens * L * D
     if config.folder is not None and needed <= config.disk:
         path = config.folder / f"{name}{SUFFIX}"
-        layers = _from_folder(elmo, texts, ragged, path, (tokens, L, D), most_bytes=config.disk)
+        layers = _from_folder(elmo, sentences, path, (tokens, L, D), most_bytes=config.disk)
         if needed <= room:
             loaded = torch.empty(tokens, L, D, dtype=torch.float16, device=device)
             for start in range(0, tokens, TOKENS_AT_ONCE):
@@ -126,7 +127,7 @@ def _find_layers(
         return CachedLayers(layers, device)
     if needed <= room:
         in_memory = torch.empty(tokens, L, D, dtype=torch.float16, device=device)
-        for places, rows in layer_batches(elmo, texts, ragged):
+        for places, rows in layer_batches(elmo, sentences):
             in_memory[places] = rows.half()
         return CachedLayers(in_memory, device)
     limit = "" if config.folder is None else f" and {config.disk / 1e9:.1f} GB in {config.folder}"
@@ -141,16 +142,16 @@ def _find_layers(
     return None
 
 
-def _name(elmo: Elmo, texts: Sequence[Text]) -> str:
-    """Equal for equal texts, layers and biLM."""
+def _name(elmo: Elmo, sentences: Sequence[Sentence]) -> str:
+    """Equal for equal sentences, layers and biLM."""
     digest = hashlib.sha256(f"{elmo.model.sha256} {elmo.state} {elmo.layer_count}\n".encode())
-    for text in texts:
-        digest.update("\x1f".join(text).encode("utf-8", "surrogatepass") + b"\x1e")
+    for sentence in sentences:
+        digest.update("\x1f".join(sentence).encode("utf-8", "surrogatepass") + b"\x1e")
     return digest.hexdigest()[:32]
 
 
 def _from_folder(
-    elmo: Elmo, texts: Sequence[Text], ragged: Ragged, path: Path, shape: tuple[int, int, int], *, most_bytes: int
+    elmo: Elmo, sentences: Sequence[Sentence], path: Path, shape: tuple[int, int, int], *, most_bytes: int
 ) -> Map:
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path.with_suffix(".lock"), busy=lambda: logger.info("%s: another process computes it; waiting", path)):
@@ -159,13 +160,12 @@ def _from_folder(
             room = most_bytes - BYTES * shape[0] * shape[1] * shape[2]
             for removed in remove_oldest(path.parent.glob(f"*{SUFFIX}"), most_bytes=room):
                 logger.info("%s: removed to make room", removed)
-            temporary = path.with_name(f".{path.name}.tmp")
-            layers: Any = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float16, shape=shape)
-            for places, rows in layer_batches(elmo, texts, ragged):
-                layers[places.cpu().numpy()] = rows.half().cpu().numpy()
-            layers.flush()
-            del layers
-            os.replace(temporary, path)
+            with atomic_path(path) as temporary:
+                layers: Any = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float16, shape=shape)
+                for places, rows in layer_batches(elmo, sentences):
+                    layers[places.cpu().numpy()] = rows.half().cpu().numpy()
+                layers.flush()
+                del layers
             found = _open_map(path)
     if found.shape != shape or found.dtype != np.float16:
         raise ConfigError(f"{path}: holds {found.dtype} {list(found.shape)}, but float16 {list(shape)}; remove it")
@@ -183,18 +183,19 @@ def _open_map(path: Path) -> Map | None:
         raise ConfigError(f"{error}; remove it, and it is made anew") from None
 
 
-def layer_batches(elmo: Elmo, texts: Sequence[Text], ragged: Ragged) -> Iterator[tuple[Tensor, Tensor]]:
-    """Texts through the biLM batch by batch: their positions in a flat table [tokens], and layers [tokens, L, D]."""
-    sentences, positions = CUDA_BATCH if elmo.device.type == "cuda" else CPU_BATCH
-    batches = by_length(ragged.lengths.tolist(), most_sentences=sentences, most_positions=positions)
+def layer_batches(elmo: Elmo, sentences: Sequence[Sentence]) -> Iterator[tuple[Tensor, Tensor]]:
+    """Sentences through the biLM batch by batch: the numbers of their tokens, and the layers of those [.., L, D]."""
+    most_sentences, most_positions = CUDA_BATCH if elmo.device.type == "cuda" else CPU_BATCH
+    lengths: Integers = np.fromiter(map(len, sentences), dtype=np.int64, count=len(sentences))
+    starts = row_starts(lengths)
+    batches = by_length(lengths.tolist(), most_sentences=most_sentences, most_positions=most_positions)
     with (
         torch.no_grad(),
-        tqdm(total=len(texts), desc="layers", unit="text", delay=BAR_AFTER_SECONDS, disable=None) as bar,
+        tqdm(total=len(sentences), desc="layers", unit="sentence", delay=BAR_AFTER_SECONDS, disable=None) as bar,
     ):
         for batch in batches:
-            rows: Integers = np.array(batch, dtype=np.int64)
-            places, mask = ragged.places(rows)
-            if mask.shape[1]:
-                layers, alive = elmo.layers([texts[n] for n in batch])
-                yield places[mask], layers.permute(1, 2, 0, 3)[alive]
+            if lengths[batch[0]]:  # the longest of them
+                layers, mask = elmo.layers([sentences[n] for n in batch])
+                places = np.concatenate([np.arange(starts[n], starts[n] + lengths[n]) for n in batch])
+                yield torch.from_numpy(places).to(elmo.device), layers.permute(1, 2, 0, 3)[mask]
             bar.update(len(batch))

@@ -1,4 +1,4 @@
-"""`WordTable`: the words a task model has a vector for, and which of them a spelling stands for."""
+"""`WordList`: the words a task model has a vector for, and which of them a spelling stands for."""
 
 import re
 from collections import Counter
@@ -21,7 +21,7 @@ def spellings(word: str) -> list[str]:
     return [word, small, _DIGIT.sub("0", small)]
 
 
-class WordTable:
+class WordList:
     """Ids of words: 0 is every unknown one, then the `known` (they learn), then the `rest` (from a file, fixed).
 
     A word that is not there as it is written is looked for in small letters, and then with every digit as 0.
@@ -31,7 +31,7 @@ class WordTable:
         self.known, self.rest = list(known), list(rest)
         self._ids = {word: n for n, word in enumerate([*self.known, *self.rest], start=1)}
         if len(self._ids) != len(self.known) + len(self.rest):
-            raise WeightsError("a table of words has a word twice")
+            raise WeightsError("a list of words has a word twice")
 
     def __len__(self) -> int:
         return len(self._ids) + 1
@@ -45,7 +45,7 @@ class WordTable:
         return UNKNOWN
 
     @classmethod
-    def collect(cls, texts: Iterable[Sequence[str]], vectors: WordVectors | None, *, most: int) -> "WordTable":
+    def collect(cls, texts: Iterable[Sequence[str]], vectors: WordVectors | None, *, most: int) -> "WordList":
         """The words of training texts, and up to `most` others that a file of vectors has.
 
         A word of the texts is known if the file has it or it comes twice; what comes once and is not in the file
@@ -67,7 +67,7 @@ class WordTable:
         write_file(path, "\n".join([*self.known, *self.rest]).encode("utf-8", "surrogatepass"))
 
     @classmethod
-    def read(cls, path: Path, *, known: int, rest: int) -> "WordTable":
+    def read(cls, path: Path, *, known: int, rest: int) -> "WordList":
         """What `write` wrote."""
         try:
             text = read_bytes(path, most_bytes=MOST_BYTES).decode("utf-8", "surrogatepass")

@@ -1,10 +1,10 @@
-"""`WordEmbedding`: ids of a `WordTable` to vectors, of which some learn and the rest is fixed."""
+"""`WordEmbedding`: ids of a `WordList` to vectors, of which some learn and the rest is fixed."""
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from elmo.tasks.embedding.wordlist import WordTable
+from elmo.tasks.embedding.wordlist import WordList
 from elmo.tasks.embedding.wordvectors import WordVectors
 
 
@@ -20,17 +20,17 @@ class WordEmbedding(nn.Module):
         nn.init.normal_(self.weight, std=0.1)
 
     @torch.no_grad()
-    def fill(self, table: WordTable, vectors: WordVectors) -> None:
+    def fill(self, word_list: WordList, vectors: WordVectors) -> None:
         """Take the vectors of the words that a file has; the others stay as drawn, at the file's scale."""
         place = {word: n for n, word in enumerate(vectors.words)}
         numbers = torch.from_numpy(vectors.vectors)
         self.weight.mul_(float(numbers.std()) / 0.1)
-        rows = [(n, place[word]) for n, word in enumerate(table.known, start=1) if word in place]
+        rows = [(n, place[word]) for n, word in enumerate(word_list.known, start=1) if word in place]
         if rows:
             to, source = torch.tensor(rows).T
             self.weight[to] = numbers[source]
-        if table.rest:
-            self.rest.copy_(numbers[torch.tensor([place[word] for word in table.rest])])
+        if word_list.rest:
+            self.rest.copy_(numbers[torch.tensor([place[word] for word in word_list.rest])])
 
     def forward(self, ids: Tensor) -> Tensor:
         """ids: any shape -> [.., D]."""

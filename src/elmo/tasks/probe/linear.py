@@ -6,7 +6,6 @@ B tokens of a step, L layers, D size of a vector, K labels.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -18,7 +17,6 @@ from elmo.run.randomness import generator_for
 from elmo.tasks.embedding.layercache import CachedLayers, LayerStore
 from elmo.tasks.examples import Example
 from elmo.tasks.task import check_labels
-from elmo.tasks.training.ragged import Ragged
 
 UNSEEN = -1  # a label that training does not have: never right
 
@@ -52,10 +50,9 @@ class _Tokens:
     """All tokens of a file: layers, and labels [tokens]."""
 
     def __init__(self, elmo: Elmo, examples: Sequence[Example], ids: dict[str, int], store: LayerStore) -> None:
-        texts = [example.texts[0] for example in examples]
+        sentences = [sentence for example in examples for sentence in example.texts[0].sentences]
         self.labels = torch.tensor([ids.get(tag, UNSEEN) for e in examples for tag in e.answer], device=elmo.device)
-        lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
-        found = store.layers(elmo, texts, Ragged(torch.empty(int(lengths.sum()), 0, device=elmo.device), lengths))
+        found = store.layers(elmo, sentences)
         if found is None:
             raise InputError("the layers of the texts do not fit into memory; name a cache folder, or use fewer texts")
         self.layers: CachedLayers = found

@@ -24,7 +24,7 @@ def is_conllu(path: str) -> bool:
     return any(suffix in CONLLU_SUFFIXES for suffix in Path(path).suffixes)
 
 
-def read_sentences(path: str) -> Iterator[list[Row]]:
+def read_column_sentences(path: str) -> Iterator[list[Row]]:
     """The sentences of a file. Columns are parted by tabs where there is one, else by white space.
 
     Left out: comments, multi-word and empty tokens of CoNLL-U; sentences of CoNLL-2003 that are `-DOCSTART-` alone.

@@ -13,7 +13,7 @@ from elmo.errors import ConfigError
 from elmo.ops.crf import Chain, crf_best_path, crf_loss
 from elmo.ops.crf.posterior import crf_posterior
 from elmo.tasks.embedding.embedding import TaskEmbedding
-from elmo.tasks.networks.rnn import SentenceLSTM, make_dropout
+from elmo.tasks.networks.encoder import Encoder, choose_dropout
 from elmo.tasks.task import Batch, Belief, TaskModel
 
 FORBIDDEN = -10_000.0  # its exponential is zero, and yet it can be subtracted
@@ -45,8 +45,8 @@ class Tagger(TaskModel):
         super().__init__()
         K = len(allowed) - 1
         self.embedding = embedding
-        self.dropout = make_dropout(config.dropout, variational=config.variational)
-        self.rnn = SentenceLSTM(
+        self.dropout = choose_dropout(config.dropout, variational=config.variational)
+        self.rnn = Encoder(
             embedding.input_dim,
             config.hidden,
             layers=config.layers,
@@ -80,7 +80,7 @@ class Tagger(TaskModel):
         path = crf_best_path(emissions, lengths, chain)
         marginals, after = crf_posterior(emissions, path, lengths, chain)
         found = zip(batch.texts[0].lengths.tolist(), path.tolist(), marginals.tolist(), after.tolist(), strict=True)
-        return [Belief(tags[:n], shares[:n], conditional[:n]) for n, tags, shares, conditional in found]
+        return [Belief(tags[:n], probabilities[:n], conditional[:n]) for n, tags, probabilities, conditional in found]
 
     def _emissions(self, batch: Batch) -> Tensor:
         embedded = self.embedding(batch.texts[0])

@@ -10,9 +10,9 @@ from elmo.disk.guarded.plainfiles import shortened
 from elmo.errors import ConfigError, InputError
 from elmo.tasks.details import Details, confusion_details, label_scores
 from elmo.tasks.embedding.embedding import TaskEmbedding
-from elmo.tasks.examples import Example, Raw
+from elmo.tasks.examples import Example, Raw, Text
 from elmo.tasks.rawtext import read_raw_sentences
-from elmo.tasks.tagging.columns import column, is_conllu, read_sentences
+from elmo.tasks.tagging.columns import column, is_conllu, read_column_sentences
 from elmo.tasks.tagging.model import Tagger, TaggerConfig
 from elmo.tasks.tagging.spans import (
     OUTSIDE,
@@ -29,6 +29,7 @@ from elmo.text.tokenizer import Tokenizer
 
 # Of CoNLL-U: the word form, and the tag of the language's own tag set (XPOS).
 CONLLU_TOKEN, CONLLU_LABEL = 2, 5
+LENGTHS = {"S": "of one token", "B": "of several tokens", "E": "of several tokens", "I": "of three tokens or more"}
 CONLLU_NONE = "_"  # where a column says nothing
 
 
@@ -49,6 +50,10 @@ class TaggingConfig:
         if self.token_column == 0 or self.label_column == 0:
             raise ConfigError("a column is 0; columns count from 1, or from -1 at the end")
 
+    def make(self) -> "Tagging":
+        """The task."""
+        return Tagging(self)
+
 
 class Tagging(Task):
     """One label a token. Answers are tuples of tags, chunks in IOB2 whatever the file had."""
@@ -61,7 +66,7 @@ class Tagging(Task):
         """The sentences of a column file."""
         token, label = self._columns(path)
         examples = []
-        for rows in read_sentences(path):
+        for rows in read_column_sentences(path):
             words = tuple(column(row, token, path=path, what="token") for row in rows)
             tags = tuple(column(row, label, path=path, what="label") for row in rows)
             if is_conllu(path) and CONLLU_NONE in tags:
@@ -78,7 +83,7 @@ class Tagging(Task):
                     )
             if self.config.chunks:
                 tags = write_iob2(find_spans(tags), len(tags))
-            examples.append(Example((words,), tags, f"{path}: line {rows[0].line}"))
+            examples.append(Example((Text(words),), tags, f"{path}: line {rows[0].line}"))
         if not examples:
             raise InputError(f"{path}: has no sentences")
         return examples
@@ -89,20 +94,27 @@ class Tagging(Task):
             return list(read_raw_sentences(path, tokenizer))
         token, _ = self._columns(path)
         examples = []
-        for rows in read_sentences(path):
+        for rows in read_column_sentences(path):
             words = tuple(column(row, token, path=path, what="token") for row in rows)
-            examples.append(Example((words,), None, f"{path}: line {rows[0].line}", Raw.joined(rows[0].line, words)))
+            line = rows[0].line
+            examples.append(Example((Text(words),), None, f"{path}: line {line}", Raw.joined(line, words)))
         return examples
 
     def find_labels(self, examples: Sequence[Example]) -> list[str]:
         """The tags of the training data, in the scheme that the CRF learns (IOBES)."""
         return sorted({tag for example in examples for tag in self._learned(example.answer)})
 
+    def describe_label(self, label: str) -> str:
+        """Chunks by their label and length: what is learned of them (IOBES) may stand in no file."""
+        if not self.config.chunks or label == OUTSIDE:
+            return super().describe_label(label)
+        return f"{label[2:][:40]!r} {LENGTHS[label[0]]}"
+
     def encode(self, example: Example, ids: Mapping[str, int]) -> list[int]:
         """Ids of the tags of a sentence."""
         return [ids[tag] for tag in self._learned(example.answer)]
 
-    def decode(self, answer: Sequence[int], labels: Sequence[str]) -> tuple[str, ...]:
+    def decode(self, _example: Example, answer: Sequence[int], labels: Sequence[str]) -> tuple[str, ...]:
         """Tags of a sentence."""
         tags = tuple(labels[n] for n in answer)
         return write_iob2(find_spans(tags), len(tags)) if self.config.chunks else tags
@@ -114,7 +126,7 @@ class Tagging(Task):
         return Tagger(embedding, self.config.model, allowed=allowed)
 
     def score(self, examples: Sequence[Example], answers: Sequence[Any]) -> Scores:
-        """conlleval's F1, or the share of tokens with the right label."""
+        """conlleval's F1, or the accuracy of tokens."""
         gold = [example.answer for example in examples]
         if self.config.chunks:
             return chunk_scores(gold, answers)
@@ -128,7 +140,7 @@ class Tagging(Task):
         """
         for _, same_place in groupby(zip(examples, answers, strict=True), key=lambda pair: pair[0].place):
             for example, tags in same_place:
-                for word, tag in zip(example.texts[0], tags or (), strict=True):
+                for word, tag in zip(example.tokens, tags or (), strict=True):
                     yield f"{word}\t{tag}"
             yield ""
 
@@ -142,7 +154,7 @@ class Tagging(Task):
             first = pairs[0][0]
             yield {
                 "line": None if first.raw is None else first.raw.line,
-                "text": _raw_of(first).text,
+                "text": first.as_written().text,
                 "sentences": [self._sentence(e, belief, labels) for e, belief in pairs if belief is not None],
             }
 
@@ -155,26 +167,27 @@ class Tagging(Task):
         return confusion_details(pair for tags in pairs for pair in zip(*tags, strict=True))
 
     def _sentence(self, example: Example, belief: Belief, labels: Sequence[str]) -> dict[str, Any]:
-        raw, words = _raw_of(example), example.texts[0]
-        tags = self.decode(belief.answer, labels)
+        raw, words = example.as_written(), example.tokens
+        tags = self.decode(example, belief.answer, labels)
         learned = [labels[n] for n in belief.answer]
         ends = [start + len(word) for start, word in zip(raw.starts, words, strict=True)]
         tokens = []
         for n, tag in enumerate(tags):
             # The tagger knows more tags than it gives: B-X stands for those that begin an X, I-X for the other two.
             same = [k for k, label in enumerate(labels) if self._given(label) == self._given(learned[n])]
-            share = sum(belief.probabilities[n][k] for k in same)
+            probability = sum(belief.probabilities[n][k] for k in same)
             place = {"start": raw.starts[n], "end": ends[n]}
             written = raw.text[raw.starts[n] : ends[n]]  # a token may have another apostrophe than its text
-            tokens.append({"text": written, **place, "tag": tag, "probability": _rounded(share)})
+            tokens.append({"text": written, **place, "tag": tag, "probability": _rounded(probability)})
         found: dict[str, Any] = {"start": raw.starts[0], "end": ends[-1], "tokens": tokens}
         if self.config.chunks:
             found["spans"] = []
             for first, last, label in find_spans(learned):
-                share = belief.probabilities[first][belief.answer[first]] * math.prod(belief.after[first + 1 : last])
+                begins = belief.probabilities[first][belief.answer[first]]
+                probability = begins * math.prod(belief.after[first + 1 : last])
                 start, end = raw.starts[first], ends[last - 1]
                 chunk = {"text": raw.text[start:end], "start": start, "end": end}
-                found["spans"].append({**chunk, "label": label, "probability": _rounded(share)})
+                found["spans"].append({**chunk, "label": label, "probability": _rounded(probability)})
         return found
 
     def _given(self, label: str) -> str:
@@ -189,10 +202,6 @@ class Tagging(Task):
     def _columns(self, path: str) -> tuple[int, int]:
         usual = (CONLLU_TOKEN, CONLLU_LABEL) if is_conllu(path) else (1, -1)
         return self.config.token_column or usual[0], self.config.label_column or usual[1]
-
-
-def _raw_of(example: Example) -> Raw:
-    return example.raw or Raw.joined(0, example.texts[0])
 
 
 def _line_of(example: Example, *, other: int) -> int:

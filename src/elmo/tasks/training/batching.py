@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from elmo.tasks.training.ragged import Integers
+from elmo.tasks.ragged import Integers
 
 NOISE = 0.1  # lengths are taken for up to so much longer or shorter, so that batches differ from epoch to epoch
 
@@ -14,12 +14,6 @@ def epoch_batches(lengths: Integers, *, batch: int, seed: int, epoch: int) -> li
     order = np.lexsort((random.random(len(lengths)), about)).astype(np.int64)
     batches = [order[n : n + batch] for n in range(0, len(order), batch)]
     return [batches[n] for n in random.permutation(len(batches))]
-
-
-def ordered_batches(lengths: Integers, *, batch: int) -> list[Integers]:
-    """The same without chance, longest first: for answers."""
-    order = np.argsort(-lengths, kind="stable").astype(np.int64)
-    return [order[n : n + batch] for n in range(0, len(order), batch)]
 
 
 def choose_fraction(count: int, fraction: float, *, seed: int) -> Integers:

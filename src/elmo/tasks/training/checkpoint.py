@@ -20,10 +20,10 @@ MOST_PROGRESS_BYTES = 64 << 20
 
 
 @dataclass(kw_only=True)
-class Progress:
-    """How far a run has come. `identity` says of what run: its recipe, data, vectors and biLM in a hash."""
+class TaskProgress:
+    """How far a run has come. `identity` says of what run, as `elmo.tasks.training.identity` has it."""
 
-    identity: str
+    identity: Any
     epoch: int = 0  # epochs finished
     step_in_epoch: int = 0
     loss: float = 0.0  # sum over the steps of the epoch begun
@@ -53,7 +53,7 @@ def _is_epoch(entry: Mapping[str, Any]) -> bool:
     )
 
 
-def save_checkpoint(run: Path, progress: Progress, tensors: Mapping[str, Tensor]) -> None:
+def save_checkpoint(run: Path, progress: TaskProgress, tensors: Mapping[str, Tensor]) -> None:
     """Write the checkpoint of a run in place of the one before."""
     path = run / FOLDER
     with errors_naming(path), atomic_directory(path, overwrite=True, replaceable=_is_checkpoint) as folder:
@@ -61,7 +61,7 @@ def save_checkpoint(run: Path, progress: Progress, tensors: Mapping[str, Tensor]
         (folder / PROGRESS).write_text(json.dumps(asdict(progress), indent=1) + "\n", encoding="utf-8")
 
 
-def read_progress(run: Path) -> Progress | None:
+def read_progress(run: Path) -> TaskProgress | None:
     """The progress of a run; None where there is no checkpoint."""
     recover(run / FOLDER)
     path = run / FOLDER / PROGRESS
@@ -69,7 +69,7 @@ def read_progress(run: Path) -> Progress | None:
         return None
     try:
         values = read_json(path, most_bytes=MOST_PROGRESS_BYTES, refusal=ResumeError)
-        return read_fields(Progress, values, where=str(path))
+        return read_fields(TaskProgress, values, where=str(path))
     except (ResumeError, ConfigError) as error:
         raise ResumeError(f"{error}; remove {path.parent} to begin anew") from None
 

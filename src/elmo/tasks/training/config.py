@@ -1,4 +1,4 @@
-"""`TrainConfig`: what the trainer is told, for any task."""
+"""`TaskTrainConfig`: what the trainer is told, for any task."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -9,8 +9,9 @@ from elmo.ops.device import FORMER_PRECISIONS, TrainingPrecision
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainConfig:
-    """A training run. `batch_size`: examples of a step. `rate`: of Adam, constant or falling to zero over all epochs.
+class TaskTrainConfig:
+    """A training run. `batch_size`: examples of a step. `rate`: the learning rate of Adam, constant or
+    decaying to zero over all epochs.
 
     `patience`: epochs without a better score on dev before the run ends (None: never). `fraction`: the share of the
     training examples to use, the same ones for the same seed. `precision`: "auto" is bfloat16 on a GPU that has it.
@@ -42,7 +43,7 @@ class TrainConfig:
             raise ConfigError("train.warmup is from 0 and below 1; weight_decay, checkpoint_minutes and seed from 0")
 
 
-def rate_at(step: int, steps: int, config: TrainConfig) -> float:
+def learning_rate_at(step: int, steps: int, config: TaskTrainConfig) -> float:
     """The learning rate of a step."""
     rising = config.warmup * steps
     if step < rising:

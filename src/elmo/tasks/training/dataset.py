@@ -7,10 +7,9 @@ import torch
 
 from elmo.tasks.embedding.embedding import TaskEmbedding
 from elmo.tasks.embedding.layercache import LayerStore
-from elmo.tasks.embedding.texts import TextTable
 from elmo.tasks.examples import Example
-from elmo.tasks.task import Batch, Task
-from elmo.tasks.training.ragged import Integers, Ragged
+from elmo.tasks.ragged import Integers, Ragged
+from elmo.tasks.task import Batch, Task, check_texts
 
 
 class Dataset:
@@ -25,10 +24,11 @@ class Dataset:
         labels: Sequence[str] | None = None,
         store: LayerStore | None = None,
     ) -> None:
+        check_texts(task, examples)
         self.examples = list(examples)
-        roles = range(len(examples[0].texts) if examples else 0)
-        self.table: TextTable = embedding.tabulate((text for e in examples for text in e.texts), store=store)
-        self._numbers = [self.table.numbers([e.texts[role] for e in examples]) for role in roles]
+        self._texts = embedding.tabulate((text for e in examples for text in e.texts), store=store)
+        self._numbers = [self._texts.numbers([e.texts[role] for e in examples]) for role in range(task.texts)]
+        self._given = Ragged.of([example.given for example in examples], device=embedding.device)
         self._targets: Ragged | None = None
         if labels is not None:
             ids = {label: n for n, label in enumerate(labels)}
@@ -40,18 +40,16 @@ class Dataset:
     @property
     def lengths(self) -> Integers:
         """Tokens of each example, all its texts together."""
-        if not self._numbers:
-            return np.zeros(0, dtype=np.int64)
-        total: Integers = np.sum([self.table.lengths[numbers] for numbers in self._numbers], axis=0)
+        total: Integers = np.sum([self._texts.lengths[numbers] for numbers in self._numbers], axis=0)
         return total
 
     def batch(self, rows: Integers) -> Batch:
         """The examples with these numbers."""
-        texts = tuple(self.table.batch(numbers[rows]) for numbers in self._numbers)
-        if self._targets is None:
-            return Batch(texts)
-        targets, _ = self._targets.padded(rows)
-        return Batch(texts, targets)
+        return Batch(
+            texts=tuple(self._texts.batch(numbers[rows]) for numbers in self._numbers),
+            given=self._given.zero_padded(rows),
+            targets=None if self._targets is None else self._targets.zero_padded(rows),
+        )
 
 
 def autocast(device: torch.device, *, bf16: bool) -> torch.autocast:

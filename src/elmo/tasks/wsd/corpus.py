@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from elmo.disk.guarded.xmlfiles import read_elements
 from elmo.errors import InputError
-from elmo.tasks.examples import Text
+from elmo.tasks.examples import Sentence
 from elmo.text.lines import read_lines
 
 DATA_SUFFIX, KEY_SUFFIX = ".data.xml", ".gold.key.txt"
@@ -30,7 +30,7 @@ class SenseCorpus:
     """Sentences, the words in them that have a sense, and their keys (any of which is right) by the word's id."""
 
     name: str
-    sentences: list[Text]
+    sentences: list[Sentence]
     instances: list[Instance]
     keys: dict[str, tuple[str, ...]]
 
@@ -42,7 +42,7 @@ def read_sense_corpus(path: str | Path, *, keys: str | Path | None = None) -> Se
         if not data.name.endswith(DATA_SUFFIX):
             raise InputError(f"{data}: its name does not end in {DATA_SUFFIX}; name it so, NAME{KEY_SUFFIX} beside it")
         keys = data.with_name(data.name.removesuffix(DATA_SUFFIX) + KEY_SUFFIX)
-    sentences: list[Text] = []
+    sentences: list[Sentence] = []
     instances: list[Instance] = []
     for words, found in _read_xml(data, first=0):
         instances += [instance._replace(sentence=len(sentences)) for instance in found]
@@ -69,12 +69,12 @@ def read_keys(path: str | Path) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _read_xml(path: Path, *, first: int) -> Iterator[tuple[Text, list[Instance]]]:
+def _read_xml(path: Path, *, first: int) -> Iterator[tuple[Sentence, list[Instance]]]:
     for element in read_elements(path, "sentence", refusal=InputError):
         yield _read_sentence(element, path, first)
 
 
-def _read_sentence(element: ElementTree.Element, path: Path, sentence: int) -> tuple[Text, list[Instance]]:
+def _read_sentence(element: ElementTree.Element, path: Path, sentence: int) -> tuple[Sentence, list[Instance]]:
     words: list[str] = []
     instances: list[Instance] = []
     for child in element:

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from elmo.embed.module import Elmo
 from elmo.tasks.embedding.layercache import layer_batches
-from elmo.tasks.training.ragged import Ragged
+from elmo.tasks.ragged import row_starts
 from elmo.tasks.wsd.corpus import Instance, SenseCorpus
 
 INSTANCES_AT_ONCE = 256
@@ -101,28 +101,27 @@ def _candidates(senses: SenseVectors, instance: Instance) -> list[int]:
 def _sum_vectors(elmo: Elmo, corpus: SenseCorpus, targets: Sequence[Sequence[int]], count: int) -> Tensor:
     """The sum over instances of their vectors, for each of `count` targets: [count, L, D]."""
     lengths = np.fromiter(map(len, corpus.sentences), dtype=np.int64, count=len(corpus.sentences))
-    starts = np.concatenate([[0], np.cumsum(lengths)])[:-1]
+    starts = row_starts(lengths)
     tokens: list[int] = []
     rows: list[int] = []
-    shares: list[float] = []
+    fractions: list[float] = []
     for instance, wanted in zip(corpus.instances, targets, strict=True):
         first = int(starts[instance.sentence])
         for row in wanted:
             for token in range(first + instance.start, first + instance.end):
                 tokens.append(token)
                 rows.append(row)
-                shares.append(1 / (instance.end - instance.start))
+                fractions.append(1 / (instance.end - instance.start))
     device = elmo.device
     token_of, row_of = torch.tensor(tokens, device=device), torch.tensor(rows, device=device)
-    share_of = torch.tensor(shares, device=device)
+    fraction_of = torch.tensor(fractions, device=device)
     total = int(lengths.sum())
     place = torch.full((total,), -1, device=device)
     sums = torch.zeros(count, elmo.layer_count, elmo.dim, device=device)
-    flat = Ragged(torch.empty(total, 0, device=device), lengths)
-    for places, layers in layer_batches(elmo, corpus.sentences, flat):
+    for places, layers in layer_batches(elmo, corpus.sentences):
         place[places] = torch.arange(len(places), device=device)
         inside = place[token_of] >= 0
         at, to = place[token_of[inside]], row_of[inside]
-        sums.index_add_(0, to, layers[at].float() * share_of[inside][:, None, None])
+        sums.index_add_(0, to, layers[at].float() * fraction_of[inside][:, None, None])
         place[places] = -1
     return sums

@@ -11,12 +11,11 @@ Integers = npt.NDArray[np.int64]
 
 
 class Ragged:
-    """Rows [length, ...] behind each other in `flat`; `lengths` are known on the host."""
+    """Rows [length, ...] behind each other in `flat`; `lengths` and `starts` are known on the host."""
 
     def __init__(self, flat: Tensor, lengths: Integers) -> None:
-        self.flat, self.lengths = flat, lengths
-        self._starts = torch.from_numpy(np.concatenate([[0], np.cumsum(lengths)[:-1]]) if len(lengths) else lengths)
-        self._starts = self._starts.to(flat.device)
+        self.flat, self.lengths, self.starts = flat, lengths, row_starts(lengths)
+        self._device_starts = torch.from_numpy(self.starts).to(flat.device)
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[int]], *, device: torch.device) -> "Ragged":
@@ -30,16 +29,21 @@ class Ragged:
 
     def padded(self, rows: Integers) -> tuple[Tensor, Tensor]:
         """Some rows, padded with whatever stands behind them [N, T, ...], and where they are themselves [N, T]."""
-        places, mask = self.places(rows)
-        return self.flat[places], mask
-
-    def places(self, rows: Integers) -> tuple[Tensor, Tensor]:
-        """Positions in `flat` [N, T], and where they belong to the row [N, T]."""
         device = self.flat.device
         lengths = self.lengths[rows]
         T = int(lengths.max(initial=0))
         chosen = torch.from_numpy(rows).to(device, non_blocking=True)
         steps = torch.arange(T, device=device)
         mask = steps < torch.from_numpy(lengths).to(device, non_blocking=True)[:, None]
-        places = (self._starts[chosen][:, None] + steps).clamp(max=max(0, len(self.flat) - 1))
-        return places, mask
+        positions = (self._device_starts[chosen][:, None] + steps).clamp(max=max(0, len(self.flat) - 1))
+        return self.flat[positions], mask
+
+    def zero_padded(self, rows: Integers) -> Tensor:
+        """Some rows of numbers, zero past their ends: [N, T]."""
+        values, mask = self.padded(rows)
+        return values * mask
+
+
+def row_starts(lengths: Integers) -> Integers:
+    """Where each of rows behind each other begins."""
+    return np.concatenate([[0], np.cumsum(lengths)])[: len(lengths)].astype(np.int64)

@@ -1,4 +1,4 @@
-"""`SentenceLSTM`: the biLSTM of the task models, over texts of different lengths. N texts, T tokens, H its size."""
+"""`Encoder`: the biLSTM of all task models, over texts of different lengths. N texts, T tokens, H its size."""
 
 import torch
 from torch import Tensor, nn
@@ -6,7 +6,7 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 
-class SentenceDropout(nn.Module):
+class TextDropout(nn.Module):
     """Dropout that drops the same numbers of every token of a text (variational: Gal and Ghahramani 2016)."""
 
     def __init__(self, p: float) -> None:
@@ -22,23 +22,35 @@ class SentenceDropout(nn.Module):
         return x * F.dropout(x.new_ones(texts, x.shape[1]), self.p, self.training)[rows]
 
 
-class SentenceLSTM(nn.Module):
-    """Both directions side by side; padding is not read. `dropout` acts between the layers."""
+class Encoder(nn.Module):
+    """Layers of biLSTMs, both directions side by side; padding is not read. `dropout` acts between the layers.
+
+    `highway`: from the second layer on, a gate lets what a layer was given pass by it, h = g * h' + (1 - g) * x with
+    g = sigmoid(W h' + b): three layers and more learn with it. [He et al. 2018; Lee et al. 2018]
+    """
 
     def __init__(
-        self, input_dim: int, hidden: int, *, layers: int = 1, dropout: float = 0.0, variational: bool = False
+        self,
+        input_dim: int,
+        hidden: int,
+        *,
+        layers: int = 1,
+        dropout: float = 0.0,
+        variational: bool = False,
+        highway: bool = False,
     ) -> None:
         super().__init__()
         # One module a layer with our own dropout between them: cuDNN's has a random state that no seed resets.
         sizes = [input_dim, *[2 * hidden] * (layers - 1)]
         self.layers = nn.ModuleList(nn.LSTM(size, hidden, batch_first=True, bidirectional=True) for size in sizes)
-        self.dropout = make_dropout(dropout, variational=variational)
+        self.gates = nn.ModuleList(nn.Linear(2 * hidden, 2 * hidden) for _ in range(layers - 1) if highway)
+        self.dropout = choose_dropout(dropout, variational=variational)
         self.output_dim = 2 * hidden
         for name, parameter in self.named_parameters():
-            if "weight_ih" in name:
-                nn.init.xavier_uniform_(parameter)
-            elif "weight_hh" in name:
+            if "weight_hh" in name:
                 nn.init.orthogonal_(parameter)
+            elif "weight" in name:
+                nn.init.xavier_uniform_(parameter)
             else:
                 nn.init.zeros_(parameter)
                 if "bias_ih" in name:
@@ -51,19 +63,26 @@ class SentenceLSTM(nn.Module):
         with torch.autocast(x.device.type, enabled=False):
             packed = pack_padded_sequence(x.float(), lengths, batch_first=True, enforce_sorted=False)
             for n, layer in enumerate(self.layers):
-                if n and isinstance(self.dropout, SentenceDropout):
-                    data = self.dropout.of_tokens(packed.data, _texts_of(packed, lengths), texts=len(lengths))
-                    packed = packed._replace(data=data)
-                elif n:
-                    packed = packed._replace(data=self.dropout(packed.data))
+                if n:
+                    packed = packed._replace(data=self._drop(packed, lengths))
+                given = packed.data
                 packed, _ = layer(packed)
+                if n and self.gates:
+                    gate = torch.sigmoid(self.gates[n - 1](packed.data))
+                    packed = packed._replace(data=gate * packed.data + (1 - gate) * given)
             padded: Tensor = pad_packed_sequence(packed, batch_first=True, total_length=x.shape[1])[0]
         return padded
 
+    def _drop(self, packed: PackedSequence, lengths: Tensor) -> Tensor:
+        if isinstance(self.dropout, TextDropout):
+            return self.dropout.of_tokens(packed.data, _texts_of(packed, lengths), texts=len(lengths))
+        dropped: Tensor = self.dropout(packed.data)
+        return dropped
 
-def make_dropout(p: float, *, variational: bool) -> nn.Module:
+
+def choose_dropout(p: float, *, variational: bool) -> nn.Module:
     """Dropout of single numbers, or of the same numbers in all of a text."""
-    return SentenceDropout(p) if variational else nn.Dropout(p)
+    return TextDropout(p) if variational else nn.Dropout(p)
 
 
 def _texts_of(packed: PackedSequence, lengths: Tensor) -> Tensor:
@@ -71,8 +90,3 @@ def _texts_of(packed: PackedSequence, lengths: Tensor) -> Tensor:
     numbers = torch.arange(len(lengths))[:, None].expand(-1, int(lengths.max()))
     index = pack_padded_sequence(numbers, lengths, batch_first=True, enforce_sorted=False).data
     return index.to(packed.data.device, non_blocking=True)
-
-
-def lowest(x: Tensor) -> float:
-    """A number below all others of x's type, for positions that do not count."""
-    return float(torch.finfo(x.dtype).min)

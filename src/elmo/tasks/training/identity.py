@@ -1,0 +1,83 @@
+"""Which run a checkpoint or a finished model is of, as a value, and what another run differs in."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from elmo.disk.differences import first_difference
+from elmo.errors import ResumeError
+from elmo.ops.device import FORMER_PRECISIONS
+from elmo.tasks.examples import Example
+from elmo.tasks.recipes import Recipe
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunIdentity:
+    """What makes a run what it is; word vectors and biLM by the hash of their numbers."""
+
+    recipe: Recipe
+    train: Sequence[Example]
+    dev: Sequence[Example]
+    vectors: str | None
+    bilm: str | None
+
+    @cached_property
+    def value(self) -> dict[str, Any]:
+        """For JSON, and equal to what is read back from it."""
+        value = {
+            **self._options,
+            "training examples": _digest(_describe(example) for example in self.train),
+            "dev examples": _digest(_describe(example) for example in self.dev),
+            "word vectors": self.vectors,
+            "biLM": self.bilm,
+        }
+        plain: dict[str, Any] = json.loads(json.dumps(value))  # lists for tuples
+        return plain
+
+    def refuse_other(self, recorded: object, *, where: Path) -> None:
+        """Fail, and say what differs, unless what is recorded is of this run."""
+        if isinstance(recorded, Mapping):
+            difference = first_difference(recorded, self.value)
+        else:
+            known = [self._former_hash(options) for options in (self._options, _in_former_names(self._options))]
+            difference = None if recorded in known else "options, data or models were others"
+        if difference is not None:
+            raise ResumeError(f"{where}: was begun otherwise: {difference}; go on as it was begun, or begin anew")
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        """All options that decide what is learned."""
+        options = self.recipe.to_dict()
+        return {**options, "train": {name: v for name, v in options["train"].items() if name != "checkpoint_minutes"}}
+
+    def _former_hash(self, options: Mapping[str, Any]) -> str:
+        """What was recorded before the value was: a hash, which cannot tell what differs."""
+        digest = hashlib.sha256(json.dumps(options, sort_keys=True).encode())
+        for examples in (self.train, self.dev):
+            for example in examples:
+                texts = tuple(text.tokens for text in example.texts)
+                digest.update(repr((texts, example.answer)).encode("utf-8", "backslashreplace"))
+        digest.update(f"{self.vectors or ''}{self.bilm or ''}".encode())
+        return digest.hexdigest()
+
+
+def _in_former_names(options: dict[str, Any]) -> dict[str, Any]:
+    """The options as they were named when runs were first hashed."""
+    train = {("batch" if name == "batch_size" else name): value for name, value in options["train"].items()}
+    former = {present: before for before, present in FORMER_PRECISIONS.items()}
+    return {**options, "train": {**train, "precision": former.get(train["precision"], train["precision"])}}
+
+
+def _describe(example: Example) -> str:
+    return repr(([(text.tokens, text.ends) for text in example.texts], example.given, example.answer))
+
+
+def _digest(values: Iterable[str]) -> str:
+    digest = hashlib.sha256()
+    for value in values:
+        digest.update(value.encode("utf-8", "backslashreplace"))
+    return digest.hexdigest()
