@@ -15,10 +15,11 @@ from elmo.lm.adaptive import FILE as ADAPTIVE_FILE
 from elmo.lm.adaptive import AdaptiveHead, read_adaptive, write_adaptive
 from elmo.lm.head import SoftmaxHead, make_head
 from elmo.lm.languagemodel import LanguageModel
-from elmo.lm.perplexity import Perplexity, StateMode, measure_perplexity
+from elmo.lm.perplexity import Perplexity, measure_perplexity
 from elmo.lm.typetable import make_type_table
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import State
+from elmo.model.choices import StateMode
 from elmo.model.wordtable import WordTableConfig
 from elmo.ops.device import uses_bf16
 from elmo.ops.softmax import draw_log_uniform
