@@ -1,6 +1,6 @@
 """How far apart are the ways a sentence can start? Vectors and perplexity of one model on one text.
 
-    python benchmarks/states/compare.py MODEL TEXT [--sentences 2000] [--tokenized]
+    python -m benchmarks.states.compare MODEL TEXT [--sentences 2000] [--tokenized]
 
 Cosines are of each token's vector with the one that a carried state gives (a batch of one row, so that each sentence
 follows the one before it in the text). Two settled states are compared: the one that the product uses, which reads
