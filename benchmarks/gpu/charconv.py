@@ -17,7 +17,7 @@ from tests.tolerances import TOLERANCE, relative_error
 from torch import Tensor
 
 from benchmarks.gpu.timing import kernel_breakdown, machine, time_calls
-from elmo.ops.charconv import char_convolution, char_convolution_reference, kernels
+from elmo.ops.charconv import char_convolution, char_convolution_reference
 from elmo.text.chars import (
     BEGIN_WORD,
     CHARACTER_COUNT,
@@ -75,6 +75,8 @@ def time_tiles(rows: Tensor, table: Tensor, dresult: Tensor) -> None:
     embedded = torch.nn.functional.embedding(ids.long(), table)
     weight = torch.randn(dresult.shape[1], 7 * E, device="cuda", dtype=table.dtype)
     widths, starts = (7,), (0,)
+    from elmo.ops.charconv import kernels  # needs Triton, which --help does not
+
     pool = partial(kernels.pool, embedded, weight, lengths, order, starts=starts, widths=widths, keep=True)
     _, best = pool()
 
