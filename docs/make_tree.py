@@ -7,23 +7,8 @@ from pathlib import Path
 PAGE = Path(__file__).with_name("file-tree.md")
 SOURCE = Path(__file__).parent.parent / "src" / "elmo"
 # As layers import each other, from the left to the right (tests/test_layers.py); what stands beside them comes last.
-ORDER = [
-    "disk",
-    "text",
-    "corpus",
-    "ops",
-    "model",
-    "weights",
-    "embed",
-    "lm",
-    "run",
-    "pretrain",
-    "tasks",
-    "analysis",
-    "apps",
-    "compat",
-    "integrations",
-]
+ORDER = ("disk", "text", "corpus", "ops", "model", "weights", "embed", "lm", "run", "pretrain", "tasks", "analysis")
+BESIDE = ("apps", "compat", "integrations")
 INTRODUCTION = """# File tree
 
 Every file of `src/elmo` with what it is for: the first sentence of its docstring. Made by `docs/make_tree.py`. Folders
@@ -34,7 +19,7 @@ stand in the order in which they may import each other ([architecture](architect
 def page() -> str:
     """The whole page."""
     parts = [INTRODUCTION, *_section(SOURCE, "elmo", deep=False)]
-    folders = [SOURCE / name for name in ORDER if (SOURCE / name / "__init__.py").is_file()]
+    folders = [SOURCE / name for name in (*ORDER, *BESIDE) if (SOURCE / name / "__init__.py").is_file()]
     for folder in folders:
         parts += _section(folder, f"elmo/{folder.name}", deep=True)
     return "\n".join(parts)

@@ -29,9 +29,10 @@ def test_a_script_says_what_it_does_and_how_it_is_started(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "argv", [name, "--help"])
-    with warnings.catch_warnings(), pytest.raises(SystemExit) as ended:
+    with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "'.*' found in sys.modules", RuntimeWarning)  # imported by another script
-        runpy.run_module(name, run_name="__main__")
+        with pytest.raises(SystemExit) as ended:
+            runpy.run_module(name, run_name="__main__")
     assert ended.value.code == 0
     assert "usage: " in capsys.readouterr().out
     path = ROOT.joinpath(*name.split("."))
