@@ -1,0 +1,1 @@
+"""Measurements: README.md here lists the scripts."""

@@ -1,7 +1,7 @@
 """Words a second of `build_corpus`, from files to the finished store, for tokenized and for raw text.
 
-    python benchmarks/corpus/build.py --workers 2                      # generated English-like text
-    python benchmarks/corpus/build.py TEXT --megabytes 50 --workers 2  # raw text of your own, one paragraph a line
+    python -m benchmarks.corpus.build --workers 2                      # generated English-like text
+    python -m benchmarks.corpus.build TEXT --megabytes 50 --workers 2  # raw text of your own, one paragraph a line
 
 Raw text is read by the treebank rule. The tokenized text is the same text, tokenized before the clock starts, one
 sentence a line. Prints a Markdown table; seconds are the median of the repeats, with the smallest and the largest.

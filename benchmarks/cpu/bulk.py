@@ -1,6 +1,6 @@
 """What share of the model's own speed `elmo embed` keeps, from text file to Parquet file.
 
-    python benchmarks/cpu/bulk.py my-model --text sentences.txt --lines 100000
+    python -m benchmarks.cpu.bulk my-model --text sentences.txt --lines 100000
 
 Embeds the same lines twice in turn: as tokens in memory, vectors thrown away (the pure model), and from a raw text file
 to Parquet (tokenizing, float16, journal and output included). The text is repeated until it has enough lines. Prints

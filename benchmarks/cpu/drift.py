@@ -1,6 +1,6 @@
 """How far int8 vectors are from float32 ones, on real text, and whether a classifier on top of them notices.
 
-    python benchmarks/cpu/drift.py my-model --text sentences.txt
+    python -m benchmarks.cpu.drift my-model --text sentences.txt
 
 Cosine of each token's two vectors by layer (mean, and the worst token), and a linear probe: which of the most frequent
 words came before this token? It is trained on float32 vectors of one half of the text and scored on the other half, on

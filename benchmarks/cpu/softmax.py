@@ -1,6 +1,6 @@
 """Exact losses over a large vocabulary on a CPU: in blocks of classes, against whole rows of logits.
 
-    python benchmarks/cpu/softmax.py [--words 100000] [--size 256] [--positions 4096]
+    python -m benchmarks.cpu.softmax [--words 100000] [--size 256] [--positions 4096]
 
 Whole rows are `F.cross_entropy` of as many positions at once as 64 MiB hold. A perplexity spends most of its time so.
 """

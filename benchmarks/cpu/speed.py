@@ -1,6 +1,6 @@
 """How fast a CPU embeds with `elmo`, beside AllenNLP, simple_elmo and `nn.LSTM`, all in one run on the same sentences.
 
-    python benchmarks/cpu/speed.py --text sentences.txt --sizes small --allennlp-python ~/allennlp/bin/python
+    python -m benchmarks.cpu.speed --text sentences.txt --sizes small --allennlp-python ~/allennlp/bin/python
 
 Random weights of the published sizes. Sentences (one a line, tokens with white space between) in batches of 1, 8, 32
 and 64, all layers; the word cache is emptied before each pass, so that no word is known beforehand. Every contestant

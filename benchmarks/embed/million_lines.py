@@ -3,7 +3,7 @@
 Makes a text of generated lines and a tiny random model, embeds it to HDF5, kills the process (SIGKILL) when half of the
 parts are there, resumes, and checks every row. Prints the resident memory over the run and its slope.
 
-    python benchmarks/embed/million_lines.py --lines 1000000 --format hdf5
+    python -m benchmarks.embed.million_lines --lines 1000000 --format hdf5
 """
 
 import argparse

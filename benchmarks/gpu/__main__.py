@@ -1,6 +1,6 @@
 """Everything that is timed on a GPU, in one run: the LSTM stack alone, whole training steps, embedding.
 
-    PYTHONPATH=src:. python -m benchmarks.gpu [--store CORPUS] [--sentences TOKENIZED] [--parts stack,step,inference]
+    python -m benchmarks.gpu [--store CORPUS] [--sentences TOKENIZED] [--parts stack,step,inference]
 
 See `lstm_stack`, `train_step` and `inference` for what is measured and beside what. Figures in the documentation come
 from `benchmarks/gpu/results`.

@@ -1,6 +1,6 @@
 """The character convolution alone, forward and backward: ours beside conv1d over all columns and the im2col product.
 
-    PYTHONPATH=src:. python benchmarks/gpu/charconv.py [--words 5632,9216] [--tiles]
+    python -m benchmarks.gpu.charconv [--words 5632,9216] [--tiles]
 
 The published filters (2,048 of widths 1 to 7), words whose lengths are spread as in English text. First ours is
 compared with the float64 reference; where it is not near enough, no figure is printed. `--tiles` times each kernel with
@@ -13,11 +13,11 @@ from functools import partial
 from itertools import product
 
 import torch
-from benchmarks.gpu.timing import kernel_breakdown, machine, time_calls
 from tests.tolerances import TOLERANCE, relative_error
 from torch import Tensor
 
-from elmo.ops.charconv import char_convolution, char_convolution_reference, kernels
+from benchmarks.gpu.timing import kernel_breakdown, machine, time_calls
+from elmo.ops.charconv import char_convolution, char_convolution_reference
 from elmo.text.chars import (
     BEGIN_WORD,
     CHARACTER_COUNT,
@@ -75,6 +75,8 @@ def time_tiles(rows: Tensor, table: Tensor, dresult: Tensor) -> None:
     embedded = torch.nn.functional.embedding(ids.long(), table)
     weight = torch.randn(dresult.shape[1], 7 * E, device="cuda", dtype=table.dtype)
     widths, starts = (7,), (0,)
+    from elmo.ops.charconv import kernels  # needs Triton, which --help does not
+
     pool = partial(kernels.pool, embedded, weight, lengths, order, starts=starts, widths=widths, keep=True)
     _, best = pool()
 

@@ -1,6 +1,6 @@
 """Embedding on a GPU: all layers of sentences of real lengths, ours beside AllenNLP and other LSTMs, in one run.
 
-    PYTHONPATH=src:. python -m benchmarks.gpu.inference [--sentences TOKENIZED] [--sizes small,medium,original]
+    python -m benchmarks.gpu.inference [--sentences TOKENIZED] [--sizes small,medium,original]
 
 Random weights. `device` is words to all layers, left on the device in the model's type; `numpy` is what users call:
 `encode(..., layers="all")`, all layers as float32 arrays on the host. No word is known beforehand: the cache is emptied
@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
+
 from benchmarks.gpu.peers import LSTM, using
 from benchmarks.gpu.timing import gemm_peak, kernels_of, machine, print_kernels
-
 from elmo.embed.embedder import Embedder
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import BiLSTMConfig

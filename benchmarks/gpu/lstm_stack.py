@@ -1,6 +1,6 @@
 """The LSTM stack alone, forward and backward: ours beside cuDNN's `nn.LSTM` and a plain loop, in one run.
 
-    PYTHONPATH=src:. python benchmarks/gpu/lstm_stack.py [--sizes small,medium,original] [--rows 128,512,1024,2048]
+    python -m benchmarks.gpu.lstm_stack [--sizes small,medium,original] [--rows 128,512,1024,2048]
 
 Two layers, two directions, 20 steps, bfloat16, cell and projection clipped at 3 (cuDNN has no clips), random state.
 First our function is compared with the float64 reference at the size that is timed (at most 512 rows); where it is not
@@ -13,10 +13,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import torch
-from benchmarks.gpu.timing import Timing, gemm_peak, kernel_breakdown, machine, print_kernels, time_calls
 from tests.tolerances import TOLERANCE, relative_error
 from torch import Tensor, nn
 
+from benchmarks.gpu.timing import Timing, gemm_peak, kernel_breakdown, machine, print_kernels, time_calls
 from elmo.ops.lstmp import LSTMPState, LSTMPWeights, lstmp, lstmp_reference
 
 SIZES = {"small": (1024, 128), "medium": (2048, 256), "original": (4096, 512)}

@@ -1,6 +1,6 @@
 """The whole training step: ours as it trains, beside the same step with cuDNN's LSTM and with a plain loop in it.
 
-    PYTHONPATH=src:. python -m benchmarks.gpu.train_step [--store CORPUS] [--sizes small,medium,original]
+    python -m benchmarks.gpu.train_step [--store CORPUS] [--sizes small,medium,original]
 
 `elmo pretrain`'s own trainer and defaults: bfloat16, 20 steps, clips, dropout, 8192 negatives, Muon, new batches each
 step; and with Adam in Muon's place. Without a corpus store one is made from generated text. Tokens are those of one
@@ -18,10 +18,10 @@ from pathlib import Path
 from unittest.mock import patch
 
 import torch
+
 from benchmarks.corpus.build import generate
 from benchmarks.gpu.peers import LSTM, using
 from benchmarks.gpu.timing import gemm_peak, kernels_of, machine, print_kernels, time_calls
-
 from elmo.corpus import CorpusStore, build_corpus
 from elmo.model.charcnn import CharCNNConfig
 from elmo.ops.softmax import draw_log_uniform

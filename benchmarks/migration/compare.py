@@ -1,6 +1,6 @@
 """How long old code takes in AllenNLP, under `elmo.compat.allennlp`, and rewritten for `elmo`; same machine, same work.
 
-    python benchmarks/migration/compare.py --allennlp-python ~/allennlp-0.9/bin/python --size small
+    python -m benchmarks.migration.compare --allennlp-python ~/allennlp-0.9/bin/python --size small
 
 Random weights of a published size and generated sentences. Each side runs in a process of its own, both in turn, round
 by round, so that other work on the machine meets both alike. Prints a Markdown table of the least time of all rounds,

@@ -1,0 +1,1 @@
+"""How good a model gets, in which time, by which recipe."""

@@ -16,10 +16,11 @@ from typing import get_args
 from benchmarks.pretrain.beats_trigram import describe
 from elmo.corpus import CorpusStore
 from elmo.lm.perplexity import store_perplexity
+from elmo.pretrain.choices import Size
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.loop import pretrain
 from elmo.pretrain.plan import choose_learning_rate
-from elmo.pretrain.sizes import Size, model_of_size
+from elmo.pretrain.sizes import model_of_size
 from elmo.pretrain.step.optimizers import AdamConfig, MuonConfig
 from elmo.run.metrics import read_metrics
 from elmo.weights.formats import read_model

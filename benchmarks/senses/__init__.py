@@ -1,0 +1,1 @@
+"""Whether vectors tell the senses of a word apart."""

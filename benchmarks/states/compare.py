@@ -1,6 +1,6 @@
 """How far apart are the ways a sentence can start? Vectors and perplexity of one model on one text.
 
-    python benchmarks/states/compare.py MODEL TEXT [--sentences 2000] [--tokenized]
+    python -m benchmarks.states.compare MODEL TEXT [--sentences 2000] [--tokenized]
 
 Cosines are of each token's vector with the one that a carried state gives (a batch of one row, so that each sentence
 follows the one before it in the text). Two settled states are compared: the one that the product uses, which reads
@@ -14,11 +14,11 @@ from itertools import islice
 import numpy as np
 import torch
 
-from elmo.apps.cli.perplexity import read_sentences
 from elmo.embed.embedder import Embedder
 from elmo.lm.perplexity import text_perplexity
 from elmo.model.bilstm import State
 from elmo.model.settled import MOST_TOKENS, STILL, store
+from elmo.text.textfiles import sentences_of_files
 from elmo.weights.formats import read_model
 from elmo.weights.loaded import LoadedModel
 
@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("--tokenized", action="store_true")
     arguments = parser.parse_args()
     model = read_model(arguments.model)
-    text = read_sentences([arguments.text], model.tokenizer, tokenized=arguments.tokenized)
+    text = sentences_of_files([arguments.text], model.tokenizer, tokenized=arguments.tokenized)
     sentences = list(islice(text, arguments.sentences))
     first = np.cumsum([0, *map(len, sentences[:-1])])  # the first token of each sentence
     carried = vectors(model, sentences, "carry")

@@ -1,6 +1,6 @@
 """Words per second of each tokenizer rule and of sentence splitting, with NLTK's plain calls as the peer.
 
-    python benchmarks/text/tokenizing.py [FILE] [--words 200000] [--repeats 3]
+    python -m benchmarks.text.tokenizing [FILE] [--words 200000] [--repeats 3]
 
 Without FILE the text is generated. A word is what `str.split()` gives, for all rows. Each row has a process to itself;
 "first" is its first pass over the text, after the imports and with empty caches, "best" the fastest of the later ones.

@@ -1,6 +1,6 @@
 """How often is wrapped text taken for whole lines, and whole lines for wrapped text?
 
-    python benchmarks/text/wrapping.py --paragraphs en:wiki.txt de:novels.txt --wrapped book.txt --whole poems.txt
+    python -m benchmarks.text.wrapping --paragraphs en:wiki.txt de:novels.txt --wrapped book.txt --whole poems.txt
 
 Files of --paragraphs have a paragraph a line, in the language before the colon. Samples of them are made into text of
 many kinds, wrapped at many widths and not wrapped; --wrapped and --whole are judged as they are. Prints a table, and

@@ -26,8 +26,6 @@ def read_vectors(path: Path) -> dict[str, np.ndarray]:
 
 
 def main() -> None:
-    from gensim.models import Word2Vec
-
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("store", type=Path)
     parser.add_argument("--work", type=Path, required=True, help="a folder for the text of ids")
@@ -37,6 +35,8 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--skip-gram", action="store_true", help="instead of CBOW")
     arguments = parser.parse_args()
+    from gensim.models import Word2Vec
+
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     store = CorpusStore.open(arguments.store)
     text = folder_for(store, arguments.work) / "forward.txt"

@@ -10,7 +10,8 @@ import pytest
 from tests.apps.conftest import Command
 from tqdm import tqdm
 
-from elmo.apps.cli.common import OFFLINE, Messages, one_call
+from elmo.apps.cli.common import Messages, one_call
+from elmo.weights.published.offline import VARIABLE, is_offline
 
 
 def test_shared_options_stand_before_or_behind_the_command(command: Command, tmp_path: Path) -> None:
@@ -43,14 +44,26 @@ def test_fine_tuning_tells_its_plan_and_its_steps_and_that_it_was_finished(comma
     assert again.out == first.out
 
 
-def test_offline_holds_for_its_call_alone(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("before", [None, "0", "1"])
+def test_offline_holds_for_its_call_alone_and_leaves_the_environment_as_it_is(
+    before: str | None, command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("ELMO_CACHE", str(tmp_path))
-    monkeypatch.delenv(OFFLINE, raising=False)
-    assert "working offline" in command("info", "original", "--offline").err
-    assert OFFLINE not in os.environ
-    monkeypatch.setenv(OFFLINE, "0")
-    command("--offline", "info", "original")
-    assert os.environ[OFFLINE] == "0"
+    monkeypatch.delenv(VARIABLE, raising=False)
+    if before is not None:
+        monkeypatch.setenv(VARIABLE, before)
+    environment = dict(os.environ)
+    for arguments in (["--offline", "info", "original"], ["info", "original", "--offline"]):
+        assert "working offline" in command(*arguments).err
+        assert dict(os.environ) == environment
+        assert is_offline() == (before == "1")
+
+
+def test_no_command_speaks_through_the_environment() -> None:
+    import elmo.apps
+
+    folder = Path(elmo.apps.__file__).parent
+    assert [path.name for path in folder.rglob("*.py") if "os.environ[" in path.read_text("utf-8")] == []
 
 
 def test_the_version_is_told(command: Command) -> None:

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo.errors import ConfigError
-from elmo.text.tokenizer import Rule, Tokenizer
+from elmo.text.tokenizer import RULES, Rule, Tokenizer
 
-RULES = get_args(Rule)
 TOKENIZERS = [Tokenizer(rule, language) for rule in RULES for language in ("en", "de", None)]
 
 texts = st.text() | st.text(alphabet=st.sampled_from("aB1.'’‘\"!?,-() \n\t\u00a0\u3000日。é\u0301\0\ud800🇫\x1c\u200b"))
@@ -145,3 +144,12 @@ def test_importing_the_tokenizer_loads_neither_nltk_nor_regex_nor_torch() -> Non
 def test_words_alone_are_the_words_of_the_sentences(rule, text):
     tokenizer = Tokenizer(rule=rule)
     assert tokenizer.sentence_words(text) == [tokens.words for tokens in tokenizer.sentences(text)]
+
+
+def test_every_rule_has_a_name_and_a_module() -> None:
+    assert tuple(RULES) == get_args(Rule)
+
+
+def test_a_rule_that_no_dictionary_can_look_up_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"tokenizer rule is \['treebank'\]"):
+        Tokenizer.from_dict({"rule": ["treebank"]})

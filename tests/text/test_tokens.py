@@ -1,19 +1,8 @@
 """Tokens and their places."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from elmo.text.tokens import Pieces, PiecesCache, Tokens, place_chunks, place_pieces
-
-
-@given(st.text(alphabet=st.sampled_from("ab \t\n\u00a0\u3000\x1c\x85\u2028")), st.integers(0, 9))
-@settings(deadline=None)
-def test_chunks_are_those_of_str_split_at_their_places(text: str, shift: int) -> None:
-    tokens = place_chunks(text, shift=shift)
-    assert tokens.words == text.split()
-    assert [text[start - shift : end - shift] for start, end in tokens.offsets] == tokens.words
-    assert tokens.starts == sorted(set(tokens.starts))
+from elmo.text.tokens import Pieces, PiecesCache, Tokens, place_pieces
 
 
 def test_pieces_follow_each_other_inside_their_chunk() -> None:

@@ -3,11 +3,12 @@
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from elmo.analysis.choices import Words
 from elmo.analysis.similarity import choose_place
 from elmo.embed.bulk.progress import TextBar
 from elmo.embed.embedder import BAR_AFTER_SECONDS, Embedder
@@ -16,8 +17,6 @@ from elmo.errors import ConfigError
 
 BATCH = 256
 BLOCK = 512  # sentences embedded at once, so that a large text needs no more memory than a small one
-
-Words = Literal["all", "same", "other"]
 
 
 class Question(NamedTuple):

@@ -5,7 +5,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import BiLSTM, State
 from elmo.model.charcnn import CharCNNConfig
+from elmo.model.choices import StateMode
 from elmo.model.frozen import frozen_copy
 from elmo.model.packed import PackedBiLM, can_pack
 from elmo.ops.cpu.bfloat16 import cpu_runs_bfloat16
@@ -38,7 +39,6 @@ from elmo.weights.loaded import LoadedModel
 
 logger = logging.getLogger(__name__)
 
-StateMode = Literal["settled", "zero", "carry"]
 Array = npt.NDArray[np.float32]
 
 STATES = ("settled", "zero", "carry")

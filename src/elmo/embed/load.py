@@ -3,7 +3,8 @@
 import os
 from pathlib import Path
 
-from elmo.embed.embedder import Embedder, Reference, StateMode
+from elmo.embed.embedder import Embedder, Reference
+from elmo.model.choices import StateMode
 from elmo.ops.cpu.packed_file import PackedFile
 from elmo.ops.device import choose_device
 from elmo.weights.formats import read_model

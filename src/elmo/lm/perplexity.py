@@ -7,7 +7,6 @@ predicted once in each direction; a word outside the vocabulary counts as the on
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import torch
@@ -22,12 +21,12 @@ from elmo.lm.reading import Reading, part_of, read_carried, read_sentences
 from elmo.lm.textcorpus import corpus_of_sentences
 from elmo.lm.typetable import TypeTable, type_table_for
 from elmo.model.bilstm import State
+from elmo.model.choices import StateMode
 from elmo.ops.cpu.allocator import keep_freed_memory
 from elmo.ops.device import choose_device
 from elmo.text.vocabulary import UNKNOWN_ID
 from elmo.weights.loaded import LoadedModel
 
-StateMode = Literal["settled", "zero", "carry"]
 MOST_LOSS = 690.0  # its exponential is still a number
 WINDOW = 64  # steps at once, so that a long row needs no more memory than a short one
 

@@ -13,9 +13,10 @@ from torch import Tensor
 
 from elmo.errors import InputError
 from elmo.lm.languagemodel import language_model
-from elmo.lm.perplexity import StateMode, hidden_windows, reading_losses
+from elmo.lm.perplexity import hidden_windows, reading_losses
 from elmo.lm.reading import read_sentences
 from elmo.lm.textcorpus import corpus_of_sentences
+from elmo.model.choices import StateMode
 from elmo.ops.device import choose_device
 from elmo.text.vocabulary import END_SENTENCE, SPECIALS
 from elmo.weights.loaded import LoadedModel

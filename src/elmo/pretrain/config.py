@@ -16,8 +16,9 @@ from elmo.lm.head import FullConfig, SampledConfig
 from elmo.model.bilm import BiLMConfig
 from elmo.model.fields import formerly, read_fields
 from elmo.ops.device import FORMER_PRECISIONS, TrainingPrecision
+from elmo.pretrain.choices import Size
 from elmo.pretrain.data.streams import Order
-from elmo.pretrain.sizes import Size, model_of_size
+from elmo.pretrain.sizes import model_of_size
 from elmo.pretrain.step.guard import GuardConfig
 from elmo.pretrain.step.optimizers import MuonConfig, OptimizerConfig
 from elmo.run.schedule import ScheduleConfig

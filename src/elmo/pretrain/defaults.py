@@ -9,8 +9,8 @@ import math
 from typing import Literal
 
 from elmo.lm.head import SampledConfig
+from elmo.pretrain.choices import Size
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.sizes import Size
 
 DeviceType = Literal["cpu", "cuda"]
 

@@ -1,12 +1,9 @@
 """The published architectures by name, one that a CPU trains in an hour, and a tiny one for demonstrations."""
 
-from typing import Literal
-
 from elmo.model.bilm import BiLMConfig
 from elmo.model.bilstm import BiLSTMConfig
 from elmo.model.charcnn import CharCNNConfig
-
-Size = Literal["tiny", "mini", "small", "medium", "original"]
+from elmo.pretrain.choices import Size
 
 FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
 MINI_FILTERS = FILTERS[:5]

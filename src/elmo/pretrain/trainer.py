@@ -9,9 +9,10 @@ from torch import Tensor
 from elmo.corpus.layout import SEPARATOR
 from elmo.corpus.store import CorpusStore
 from elmo.lm.languagemodel import LanguageModel
-from elmo.lm.perplexity import Perplexity, StateMode, measure_perplexity
+from elmo.lm.perplexity import Perplexity, measure_perplexity
 from elmo.lm.typetable import make_type_table
 from elmo.model.bilstm import State
+from elmo.model.choices import StateMode
 from elmo.ops.device import uses_bf16
 from elmo.ops.softmax import draw_log_uniform
 from elmo.pretrain.checkpoint import Checkpoint

@@ -5,11 +5,14 @@ or end with white space, and nothing but white space lies between them.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from elmo.text import punkt, sentences_by_rule
 
 Span = tuple[int, int]
+
+# Languages with a rule of their own, which takes a paragraph; all others go by `sentences_by_rule`.
+_OWN_RULES: dict[str, Callable[[str], list[Span]]] = {"en": punkt.split}
 
 _BLANK_LINE = re.compile(r"\n\s*\n")
 _ODD_SPACE = re.compile(r"[^\S ]")
@@ -21,10 +24,11 @@ def split_sentences(text: str, language: str) -> list[Span]:
     # space that is printable.
     flat = text if text.isprintable() else _ODD_SPACE.sub(" ", text)
     code = language.partition("-")[0].lower()
+    own = _OWN_RULES.get(code)
     spans: list[Span] = []
     for start, end in _stripped(text, _paragraphs(text)):
         paragraph = flat[start:end]
-        found = punkt.split(paragraph) if code == "en" else sentences_by_rule.split(paragraph, code)
+        found = sentences_by_rule.split(paragraph, code) if own is None else own(paragraph)
         spans += [(start + s, start + e) for s, e in found]
     return spans
 

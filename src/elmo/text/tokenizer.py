@@ -10,23 +10,30 @@ A token is spelled as the text has it, but for apostrophes: `treebank` and `unic
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol
 
 from elmo.errors import ConfigError
-from elmo.text import treebank, unicode_words
+from elmo.text import treebank, unicode_words, whitespace
 from elmo.text.sentences import Span, split_lines, split_sentences
-from elmo.text.tokens import Tokens, place_chunks
+from elmo.text.tokens import Tokens
 
+
+class TokenRule(Protocol):
+    """What the module of a rule has."""
+
+    def tokenize(self, text: str, *, shift: int = 0) -> Tokens:
+        """The tokens of one sentence, their starts moved by `shift`."""
+
+    def words(self, text: str) -> list[str]:
+        """The same tokens without their places, faster."""
+
+
+# The only place that names the rules: models, corpora, tasks and the command line take them from here.
 Rule = Literal["treebank", "unicode", "whitespace"]
+RULES: dict[Rule, TokenRule] = {"treebank": treebank, "unicode": unicode_words, "whitespace": whitespace}
 
-_TOKENIZE = {"treebank": treebank.tokenize, "unicode": unicode_words.tokenize, "whitespace": place_chunks}
-_WORDS: dict[Rule, Callable[[str], list[str]]] = {
-    "treebank": treebank.words,
-    "unicode": unicode_words.words,
-    "whitespace": lambda text: text.split(),
-}
 # The shape of a BCP 47 tag, as far as it matters here: a language, then whatever narrows it down.
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]+)*")
 
@@ -39,8 +46,8 @@ class Tokenizer:
     language: str | None = "en"
 
     def __post_init__(self) -> None:
-        if self.rule not in get_args(Rule):
-            allowed = ", ".join(map(repr, get_args(Rule)))
+        if self.rule not in tuple(RULES):  # what a file holds may be a list, which no dict looks up
+            allowed = ", ".join(map(repr, RULES))
             raise ConfigError(f"tokenizer rule is {self.rule!r}, but it must be one of {allowed}")
         if self.language is not None and not (isinstance(self.language, str) and _LANGUAGE.fullmatch(self.language)):
             raise ConfigError(
@@ -50,7 +57,7 @@ class Tokenizer:
 
     def tokenize(self, text: str) -> Tokens:
         """The tokens of `text`, taken as one sentence. Each token is `text[start:end]`, but for apostrophes."""
-        return _TOKENIZE[self.rule](text)
+        return RULES[self.rule].tokenize(text)
 
     def split_sentences(self, text: str) -> list[Span]:
         """The sentences of `text`, as (start, end), without the white space between them."""
@@ -58,12 +65,12 @@ class Tokenizer:
 
     def sentences(self, text: str) -> list[Tokens]:
         """The tokens of each sentence of `text`; starts and offsets count from the beginning of `text`."""
-        tokenize = _TOKENIZE[self.rule]
+        tokenize = RULES[self.rule].tokenize
         return [tokenize(text[start:end], shift=start) for start, end in self.split_sentences(text)]
 
     def sentence_words(self, text: str) -> list[list[str]]:
         """The words alone of each sentence of `text`: the same as in `sentences`, faster."""
-        words = _WORDS[self.rule]
+        words = RULES[self.rule].words
         return [words(text[start:end]) for start, end in self.split_sentences(text)]
 
     def to_dict(self) -> dict[str, Any]:

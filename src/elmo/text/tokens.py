@@ -62,18 +62,6 @@ class PiecesCache(dict[str, Pieces]):
         return pieces
 
 
-def place_chunks(text: str, *, shift: int = 0) -> Tokens:
-    """Every chunk of `text` as a token, its start moved by `shift`."""
-    words = text.split()
-    starts = []
-    end = 0
-    for word in words:
-        start = text.index(word, end)
-        starts.append(start + shift)
-        end = start + len(word)
-    return Tokens(words, starts, [0] if words else [])
-
-
 def place_pieces(text: str, chunks: Iterable[str], pieces: Iterable[Pieces], *, shift: int = 0) -> Tokens:
     """The pieces of each chunk of `text` as tokens, their starts moved by `shift`."""
     words: list[str] = []

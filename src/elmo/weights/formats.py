@@ -17,10 +17,11 @@ from elmo.errors import WeightsError
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.bilmtf.files import find_checkpoint, is_checkpoint, read_checkpoint, write_checkpoint
+from elmo.weights.choices import Storage
 from elmo.weights.foreign import foreign_model
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.manylangs import is_manylangs, read_manylangs
-from elmo.weights.native import Storage, is_native, read_native, write_native
+from elmo.weights.native import is_native, read_native, write_native
 from elmo.weights.published.addresses import Published, fetch_published, find_published, require_published
 from elmo.weights.published.packaged import DEFAULT, locate_packaged, packaged_directory
 from elmo.weights.zipped import detect_zip, read_zip

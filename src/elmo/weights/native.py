@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -18,6 +18,7 @@ from elmo.text.codepoints import Dictionaries, Ids, dictionary_text, parse_dicti
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabularyfile import read_vocabulary, write_vocabulary
 from elmo.weights.card import default_card
+from elmo.weights.choices import Storage
 from elmo.weights.guarded.limits import check_sizes, check_values
 from elmo.weights.guarded.tensorfile import read_header, read_tensors, write_tensors
 from elmo.weights.loaded import LoadedModel, Softmax
@@ -32,7 +33,6 @@ WORDS, CHARACTERS = "words.tsv", "characters.tsv"  # of models from ELMoForManyL
 MOST_CARD_BYTES = 1 << 20
 MOST_DICTIONARY_BYTES = 64 << 20
 
-Storage = Literal["float32", "float16", "bfloat16", "int8"]
 DTYPES: dict[str, torch.dtype] = {
     "float32": torch.float32,
     "float16": torch.float16,

@@ -3,17 +3,17 @@
 import functools
 import inspect
 import logging
-import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
 
-OFFLINE = "ELMO_OFFLINE"
+from elmo.weights.published.offline import working_offline
+
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 120}  # columns, where the terminal has them
 
 _TELLING: set[str] = set()  # loggers that a call made talkative
@@ -21,10 +21,11 @@ _TELLING: set[str] = set()  # loggers that a call made talkative
 
 @dataclass
 class Call:
-    """One call of the command line: its arguments, and whether errors come with their traceback."""
+    """One call of the command line: its arguments, whether errors come with their traceback, and what ends with it."""
 
     arguments: list[str]
     debug: bool = False
+    scopes: ExitStack = field(default_factory=ExitStack)
 
 
 class Messages(logging.Handler):
@@ -39,18 +40,15 @@ class Messages(logging.Handler):
 
 @contextmanager
 def one_call(arguments: list[str]) -> Iterator[Call]:
-    """Logging for one call, and afterwards the environment as it was before it."""
+    """Logging for one call; afterwards nothing is left of what its options said."""
     logging.basicConfig(level=logging.WARNING, handlers=[Messages()], force=True)
-    offline = os.environ.get(OFFLINE)
+    call = Call(arguments)
     try:
-        yield Call(arguments)
+        with call.scopes:
+            yield call
     finally:
         for name in _TELLING:
             logging.getLogger(name).setLevel(logging.NOTSET)
-        if offline is None:
-            os.environ.pop(OFFLINE, None)
-        else:
-            os.environ[OFFLINE] = offline
 
 
 def tell_progress(*packages: str) -> None:
@@ -71,9 +69,9 @@ def _hear_verbose(value: bool) -> bool:
     return value
 
 
-def _hear_offline(value: bool) -> bool:
+def _hear_offline(context: typer.Context, value: bool) -> bool:
     if value:
-        os.environ[OFFLINE] = "1"
+        context.obj.scopes.enter_context(working_offline())
     return value
 
 

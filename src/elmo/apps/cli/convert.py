@@ -1,33 +1,15 @@
 """`elmo convert`: a model of one format to another, or stored in fewer bits."""
 
 import dataclasses
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from elmo.apps.cli import options
-from elmo.apps.cli.resuming import say
+from elmo.apps.cli.output import say
 from elmo.errors import InputError
-
-
-class Target(StrEnum):
-    """Formats that can be written."""
-
-    native = "native"
-    bilm_tf = "bilm-tf"
-    onnx = "onnx"
-
-
-class Storage(StrEnum):
-    """The type in which weights are stored (native format)."""
-
-    float32 = "float32"
-    float16 = "float16"
-    bfloat16 = "bfloat16"
-    int8 = "int8"
-
+from elmo.weights.choices import Storage, Target
 
 # Of single files with weights; a model here is a directory.
 FILE_SUFFIXES = (".pt", ".pth", ".bin", ".th", ".pkl", ".ckpt", ".hdf5", ".h5", ".safetensors", ".zip", ".npz")
@@ -47,7 +29,7 @@ def convert(
     storage: Annotated[
         Storage,
         typer.Option("--storage", help="The type of stored weights (native); int8: with a scale a row."),
-    ] = Storage.float32,
+    ] = "float32",
     with_softmax: Annotated[
         bool, typer.Option("--with-softmax", help="Keep the softmax, which only language modelling needs (native).")
     ] = False,
@@ -87,9 +69,9 @@ def convert(
         raise typer.BadParameter(f"{source} has no softmax to keep; leave --with-softmax and --softmax-to out")
     if softmax_to is not None:
         options.refuse_existing(softmax_to, overwrite=overwrite)
-    if target_format is Target.onnx or (target_format is None and target.lower().endswith(".onnx")):
+    if target_format == "onnx" or (target_format is None and target.lower().endswith(".onnx")):
         native_only = {
-            "--storage": storage is not Storage.float32,
+            "--storage": storage != "float32",
             "--with-softmax": with_softmax,
             "--softmax-to": softmax_to is not None,
             "--card": card is not None,
@@ -103,12 +85,12 @@ def convert(
             f"{target} looks like a file, but a model is a directory; leave {Path(target).suffix} out, or name an .onnx"
         )
     kept = model if with_softmax else dataclasses.replace(model, softmax=None)
-    chosen: Format = "bilm-tf" if target_format is Target.bilm_tf else "native"
+    chosen: Format = "bilm-tf" if target_format == "bilm-tf" else "native"
     write_model(
         kept,
         target,
         format=chosen,
-        storage=storage.value,
+        storage=storage,
         card=_converted_card(model.card, storage)
         if card is None
         else read_text(card, most_bytes=MOST_CARD_BYTES, refusal=InputError),
@@ -124,5 +106,5 @@ def _converted_card(card: str | None, storage: Storage) -> str | None:
     """The card of the original, which speaks of its own file."""
     if card is None or CONVERTED in card:
         return card
-    note = f"What is said above of storage, size and SHA-256 is of the original; this is {storage.value}."
+    note = f"What is said above of storage, size and SHA-256 is of the original; this is {storage}."
     return f"{card.rstrip()}\n\n{CONVERTED}\n\n{note}\n"

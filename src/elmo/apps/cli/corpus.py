@@ -1,20 +1,13 @@
 """`elmo corpus build`: text to the corpus store that training reads."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from elmo.apps.cli import options
-
-
-class Documents(StrEnum):
-    """What a document is."""
-
-    files = "files"
-    lines = "lines"
-    blank_lines = "blank-lines"
+from elmo.apps.cli.reading import choose_tokenizer, is_store
+from elmo.corpus.block import Documents
 
 
 def build(
@@ -23,8 +16,8 @@ def build(
     rule: options.RuleOption = None,
     language: options.Language = None,
     tokenized: options.Tokenized = False,
-    lines: options.LinesOption = options.Lines.auto,
-    documents: Annotated[Documents, typer.Option("--documents", help="What a document is.")] = Documents.files,
+    lines: options.LinesOption = "auto",
+    documents: Annotated[Documents, typer.Option("--documents", help="What a document is.")] = "files",
     vocabulary_size: Annotated[
         int | None, typer.Option("--vocabulary-size", help="Entries of the softmax vocabulary, at most (800000).")
     ] = None,
@@ -57,10 +50,10 @@ def build(
     store = build_corpus(
         text,
         output,
-        tokenizer=options.choose_tokenizer(rule, language, tokenized=tokenized),
+        tokenizer=choose_tokenizer(rule, language, tokenized=tokenized),
         tokenized=tokenized,
-        lines=lines.value,
-        documents=documents.value,
+        lines=lines,
+        documents=documents,
         vocabulary_size=vocabulary_size,
         min_count=min_count,
         coverage=coverage,
@@ -78,10 +71,3 @@ def build(
             f"{split}: {counts.words:,} tokens in {counts.sentences:,} sentences, {outside:.2%} out of vocabulary"
         )
     typer.echo(f"{store.types - 1:,} distinct words, a vocabulary of {len(store.vocabulary):,}")
-
-
-def is_store(path: str) -> bool:
-    """Whether a path is a corpus store rather than text."""
-    from elmo.corpus.layout import MANIFEST
-
-    return (Path(path) / MANIFEST).is_file()

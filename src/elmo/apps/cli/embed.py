@@ -86,7 +86,7 @@ def embed(
     batch_size: Annotated[
         int | None, typer.Option("--batch-size", min=1, help="Sentences in a batch, at most; 64, on a GPU 1024.")
     ] = None,
-    state: options.StateOption = options.State.settled,
+    state: options.StateOption = "settled",
     device: options.Device = None,
     engine: Annotated[
         Engine, typer.Option("--engine", help="local, or ray: a directory of Parquet shards, on a cluster.")
@@ -135,7 +135,7 @@ def embed(
             options=wanted,
             device=device,
             precision=precision.value,
-            state=state.value,
+            state=state,
             cluster=Cluster(workers=workers, worker_cpus=worker_cpus, worker_gpus=worker_gpus),
             lines_in_shard=shard_lines,
             resume=resume,
@@ -147,7 +147,7 @@ def embed(
     if output == "-" and output_format not in (None, OutputFormat.jsonl):
         raise typer.BadParameter(f"--format {output_format} needs a file; standard output has JSON lines")
     chosen = format_of(output, None if output_format is None else output_format.value)
-    embedder = load(model, device=device, precision=precision.value, state=state.value)
+    embedder = load(model, device=device, precision=precision.value, state=state)
     try:
         done = embed_file(
             embedder,

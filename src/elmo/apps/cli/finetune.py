@@ -7,8 +7,9 @@ import typer
 
 from elmo.apps.cli import options
 from elmo.apps.cli.common import tell_progress
-from elmo.apps.cli.corpus import is_store
-from elmo.apps.cli.resuming import command_again, end_unfinished, say
+from elmo.apps.cli.output import perplexity_line, say
+from elmo.apps.cli.reading import is_store, read_language_model
+from elmo.apps.cli.resuming import command_again, end_unfinished
 
 
 def finetune(
@@ -17,7 +18,7 @@ def finetune(
     output: Annotated[Path, typer.Option("--output", "-o", help="The run; the model comes in its folder `model`.")],
     model: options.Model = None,
     tokenized: options.Tokenized = False,
-    lines: options.LinesOption = options.Lines.auto,
+    lines: options.LinesOption = "auto",
     epochs: Annotated[float | None, typer.Option("--epochs", help="Passes over the text, at most.")] = None,
     steps: Annotated[int | None, typer.Option("--steps", help="Steps, instead of epochs.")] = None,
     batch_size: Annotated[int | None, typer.Option("--batch-size", help="Rows of a step, for each direction.")] = None,
@@ -55,7 +56,7 @@ def finetune(
     from elmo.pretrain.softmax import train_softmax
 
     tell_progress("elmo.pretrain")
-    start = options.read_language_model(model, softmax)
+    start = read_language_model(model, softmax)
     if start.softmax is None:
         say(f"{start.source} has no softmax; one is trained on the text first (--softmax takes one from a file)")
     if len(text) == 1 and is_store(text[0]):
@@ -67,7 +68,7 @@ def finetune(
             output / "corpus",
             tokenizer=None if tokenized else start.tokenizer,
             tokenized=tokenized,
-            lines=lines.value,
+            lines=lines,
             vocabulary_size=vocabulary_size,
             heldout=heldout,
             resume=True,
@@ -90,7 +91,7 @@ def finetune(
             end_unfinished(built.status)
             return
         if built.perplexity is not None:
-            say(f"held-out perplexity: {options.perplexity_line(built.perplexity)}")
+            say(f"held-out perplexity: {perplexity_line(built.perplexity)}")
         say(f"the softmax is {built.file}")
         return
     chosen = TrainConfig.read(config) if config is not None else TrainConfig.recipe("finetune")
@@ -108,13 +109,13 @@ def finetune(
         added = f", {result.new_words:,} of them new words of the text" if result.new_words else ""
         say(f"vocabulary: {result.vocabulary:,}{added}")
     if result.before is not None:
-        say(f"held-out perplexity before: {options.perplexity_line(result.before)}")
+        say(f"held-out perplexity before: {perplexity_line(result.before)}")
     if not result.done:
         say(f"{result.status}; go on with: {command_again(context.obj.arguments)}")
         end_unfinished(result.status)
         return
     if result.after is not None:
-        say(f"held-out perplexity after:  {options.perplexity_line(result.after)}")
+        say(f"held-out perplexity after:  {perplexity_line(result.after)}")
     if not result.gained:
         say("held-out text is not predicted better than before: the biLM is left as it was")
     say(f"the model is {result.model}, and in bilm-tf's format {result.hdf5}")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from elmo.apps.cli.corpus import is_store
+from elmo.apps.cli.reading import is_store
 from elmo.errors import ElmoError
 
 

@@ -2,27 +2,18 @@
 
 import json
 from collections.abc import Iterator
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from elmo.analysis.choices import Words
 from elmo.apps.cli import options
 from elmo.apps.cli.embed import parse_layers
 from elmo.apps.cli.packaged_text import check_packaged_text
-from elmo.apps.cli.perplexity import read_placed_sentences
 from elmo.errors import InputError, UserError
 
 if TYPE_CHECKING:
     from elmo.analysis.neighbors import Neighbor, Question
-
-
-class Words(StrEnum):
-    """Which words may be neighbours."""
-
-    all = "all"
-    same = "same"
-    other = "other"
 
 
 def neighbors(
@@ -45,7 +36,7 @@ def neighbors(
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many neighbours.")] = 5,
     words: Annotated[
         Words, typer.Option("--words", help="Look at all words, only at the same word, or only at other words.")
-    ] = Words.all,
+    ] = "all",
     occurrence: Annotated[
         int | None,
         typer.Option("--occurrence", min=1, help="Which one, where the sentence has the word several times."),
@@ -66,6 +57,7 @@ def neighbors(
     from elmo.analysis.neighbors import Question, Sentence, answer_questions
     from elmo.embed.load import load
     from elmo.text.lines import expand_paths
+    from elmo.text.textfiles import placed_sentences
 
     if questions is not None:
         if word is not None or occurrence is not None:
@@ -77,7 +69,7 @@ def neighbors(
         asked = [Question(word, sentence, occurrence)]
     embedder = load(model, device=device)
     if text:
-        placed = read_placed_sentences(text, embedder.model.tokenizer, tokenized=tokenized)
+        placed = placed_sentences(text, embedder.model.tokenizer, tokenized=tokenized)
         sentences = (Sentence(tokens, file, line) for file, line, tokens in placed)
     else:
         check_packaged_text(embedder, model)
@@ -89,15 +81,15 @@ def neighbors(
         sentences,
         layers=parse_layers(layers),
         count=count,
-        words=words.value,
+        words=words,
         ignore_case=ignore_case,
         files=expand_paths(text or ()),
     )
     if not any(answer.neighbors for answer in found):
-        raise InputError(f"no word to compare with {asked[0].word!r} (--words {words.value}) in the sentences searched")
+        raise InputError(f"no word to compare with {asked[0].word!r} (--words {words}) in the sentences searched")
     for number, answer in enumerate(found, start=1):
         if questions is not None and not as_json:
-            none = "" if answer.neighbors else f": no word to compare with (--words {words.value})"
+            none = "" if answer.neighbors else f": no word to compare with (--words {words})"
             typer.echo(("" if number == 1 else "\n") + answer.asked.marked + none)
         for neighbor in answer.neighbors:
             typer.echo(_object(number, answer.asked, neighbor) if as_json else _line(neighbor))

@@ -1,15 +1,13 @@
 """`elmo perplexity`: how well a model predicts a text."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, get_args
 
 import typer
 
 from elmo.apps.cli import options
-from elmo.apps.cli.corpus import is_store
-
-if TYPE_CHECKING:
-    from elmo.text.tokenizer import Tokenizer
+from elmo.apps.cli.output import perplexity_line
+from elmo.apps.cli.reading import is_store, read_language_model
+from elmo.model.choices import StateMode
 
 
 def perplexity(
@@ -19,7 +17,7 @@ def perplexity(
     model: options.Model = None,
     tokenized: options.Tokenized = False,
     state: Annotated[
-        options.State | None, typer.Option("--state", help="Where a sentence starts; all three if not given.")
+        StateMode | None, typer.Option("--state", help="Where a sentence starts; all three if not given.")
     ] = None,
     softmax: options.SoftmaxFile = None,
     device: options.Device = None,
@@ -30,30 +28,13 @@ def perplexity(
     """
     from elmo.corpus.store import CorpusStore
     from elmo.lm.perplexity import store_perplexity, text_perplexity
+    from elmo.text.textfiles import sentences_of_files
 
-    loaded = options.read_language_model(model, softmax)
-    for mode in [state] if state is not None else list(options.State):
+    loaded = read_language_model(model, softmax)
+    for mode in [state] if state is not None else get_args(StateMode):
         if len(text) == 1 and is_store(text[0]):
-            found = store_perplexity(loaded, CorpusStore.open(text[0]), state=mode.value, device=device)
+            found = store_perplexity(loaded, CorpusStore.open(text[0]), state=mode, device=device)
         else:
-            sentences = read_sentences(text, loaded.tokenizer, tokenized=tokenized)
-            found = text_perplexity(loaded, sentences, state=mode.value, device=device)
-        typer.echo(options.perplexity_line(found))
-
-
-def read_sentences(paths: list[str], tokenizer: "Tokenizer", *, tokenized: bool) -> Iterator[list[str]]:
-    """The sentences of some files: lines of tokens, or raw lines split into sentences by the model's rule."""
-    return (words for _, _, words in read_placed_sentences(paths, tokenizer, tokenized=tokenized))
-
-
-def read_placed_sentences(
-    paths: list[str], tokenizer: "Tokenizer", *, tokenized: bool
-) -> Iterator[tuple[str, int, list[str]]]:
-    """The same with the file and the line (from 1) that each stands in."""
-    from elmo.text.lines import expand_paths, read_lines
-
-    for path in expand_paths(paths):
-        for number, line in read_lines(path):
-            for words in [line.split()] if tokenized else tokenizer.sentence_words(line):
-                if words:
-                    yield path, number, words
+            sentences = sentences_of_files(text, loaded.tokenizer, tokenized=tokenized)
+            found = text_perplexity(loaded, sentences, state=mode, device=device)
+        typer.echo(perplexity_line(found))

@@ -7,7 +7,6 @@ import typer
 
 from elmo.apps.cli import options
 from elmo.apps.cli.packaged_text import check_packaged_text
-from elmo.apps.cli.perplexity import read_sentences
 from elmo.errors import InputError
 
 
@@ -34,6 +33,7 @@ def plot(
     from elmo.analysis.examples import read_senses
     from elmo.analysis.picture import check_picture, draw_spots, spots_of_senses, spots_of_words
     from elmo.embed.load import load
+    from elmo.text.textfiles import sentences_of_files
 
     check_picture(output)
     options.refuse_existing(output, overwrite=overwrite)
@@ -48,7 +48,7 @@ def plot(
         check_packaged_text(embedder, model)
     tokenizer = embedder.model.tokenizer
     if text:
-        sentences = read_sentences(text, tokenizer, tokenized=tokenized)
+        sentences = sentences_of_files(text, tokenizer, tokenized=tokenized)
         spots = spots_of_words(sentences, words, most=most, ignore_case=ignore_case)
     else:
         spots = spots_of_senses(uses, tokenizer)

@@ -1,6 +1,5 @@
 """`elmo pretrain`: train a biLM on a corpus store."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -8,24 +7,9 @@ import typer
 
 from elmo.apps.cli import options
 from elmo.apps.cli.common import tell_progress
-from elmo.apps.cli.resuming import command_again, end_unfinished, say
-
-
-class Size(StrEnum):
-    """The published sizes, and one for trying things out."""
-
-    tiny = "tiny"
-    mini = "mini"
-    small = "small"
-    medium = "medium"
-    original = "original"
-
-
-class Recipe(StrEnum):
-    """How to train."""
-
-    modern = "modern"
-    paper = "paper"
+from elmo.apps.cli.output import perplexity_line, say
+from elmo.apps.cli.resuming import command_again, end_unfinished
+from elmo.pretrain.choices import Size, StartingRecipe
 
 
 def pretrain(
@@ -36,7 +20,7 @@ def pretrain(
         Size | None, typer.Option("--size", help="The size of the model; for the device if not given.")
     ] = None,
     recipe: Annotated[
-        Recipe | None, typer.Option("--recipe", help="Our recipe (modern, the default), or the paper's.")
+        StartingRecipe | None, typer.Option("--recipe", help="Our recipe (modern, the default), or the paper's.")
     ] = None,
     config: Annotated[Path | None, typer.Option("--config", help="A TOML or JSON file instead of a recipe.")] = None,
     epochs: Annotated[
@@ -65,7 +49,7 @@ def pretrain(
     changes = {
         name: value
         for name, value in {
-            "size": None if size is None else size.value,
+            "size": size,
             "epochs": epochs,
             "steps": steps,
             "batch_size": batch_size,
@@ -83,7 +67,7 @@ def pretrain(
     elif saved and recipe is None:
         chosen = saved[-1].config
     else:
-        chosen = TrainConfig.recipe((recipe or Recipe.modern).value)
+        chosen = TrainConfig.recipe(recipe or "modern")
     if resume and not saved:
         say(f"{output}: holds no checkpoint yet; the run starts at the beginning")
     tell_progress("elmo.pretrain")
@@ -102,4 +86,4 @@ def pretrain(
         return
     say(f"{result.status} at step {result.step:,}; the model is {result.model}")
     if result.perplexity is not None:
-        say(f"held-out perplexity {options.perplexity_line(result.perplexity)}")
+        say(f"held-out perplexity {perplexity_line(result.perplexity)}")

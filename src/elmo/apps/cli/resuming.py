@@ -1,4 +1,4 @@
-"""What one process of several says, and the command that goes on with a run."""
+"""Runs that are resumed: how an unfinished one ends, and the command that goes on with it."""
 
 import os
 import shlex
@@ -7,14 +7,6 @@ from collections.abc import Sequence
 import typer
 
 INTERRUPTED = 130  # as a shell has it for Ctrl-C
-
-
-def say(line: str) -> None:
-    """A line of the result, once: only the first of several processes (torchrun) speaks."""
-    from elmo.run.distributed import started_world
-
-    if started_world().is_first:
-        typer.echo(line)
 
 
 def end_unfinished(status: str) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elmo.apps.cli import options
-from elmo.apps.cli.perplexity import read_sentences
+from elmo.apps.cli.reading import read_language_model
 from elmo.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def score(
     ] = None,
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many substitutes.")] = 10,
     softmax: options.SoftmaxFile = None,
-    state: options.StartOption = options.Start.settled,
+    state: options.StartOption = "settled",
     device: options.Device = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a sentence.")] = False,
 ) -> None:
@@ -31,12 +31,13 @@ def score(
     Example: elmo score sentences.txt --model run/model
     """
     from elmo.lm.score import score_sentences, substitutes
+    from elmo.text.textfiles import sentences_of_files
 
-    loaded = options.read_language_model(model, softmax)
-    sentences = list(read_sentences(text, loaded.tokenizer, tokenized=tokenized))
+    loaded = read_language_model(model, softmax)
+    sentences = list(sentences_of_files(text, loaded.tokenizer, tokenized=tokenized))
     if substitutes_for is None:
         for sentence, scores in zip(
-            sentences, score_sentences(loaded, sentences, state=state.value, device=device), strict=True
+            sentences, score_sentences(loaded, sentences, state=state, device=device), strict=True
         ):
             show_scores(sentence, scores, as_json=as_json)
         return
@@ -44,7 +45,7 @@ def score(
     if not places:
         raise InputError(f"{substitutes_for!r} is in none of the {len(sentences)} sentences")
     for sentence, place in places:
-        found = substitutes(loaded, sentence, place, count=count, state=state.value, device=device)
+        found = substitutes(loaded, sentence, place, count=count, state=state, device=device)
         show_substitutes(sentence, place, found, as_json=as_json)
 
 

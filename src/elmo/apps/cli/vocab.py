@@ -1,16 +1,12 @@
 """`elmo vocab`: build, check and repair the vocabulary of a softmax."""
 
-from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from elmo.apps.cli import options
-
-if TYPE_CHECKING:
-    from elmo.text.tokenizer import Tokenizer
-
+from elmo.apps.cli.reading import choose_tokenizer
 
 Text = Annotated[list[str], typer.Argument(help="Text files (plain, .gz, .xz, .zst), directories, or -.")]
 
@@ -32,10 +28,11 @@ def build(
 
     Example: elmo vocab build corpus.txt -o vocab.txt --vocabulary-size 50000
     """
+    from elmo.text.textfiles import count_words_of_files
     from elmo.text.vocabulary import Vocabulary
 
     options.refuse_existing(output, overwrite=overwrite)
-    counts = count_words(text, options.choose_tokenizer(rule, language, tokenized=tokenized))
+    counts = count_words_of_files(text, choose_tokenizer(rule, language, tokenized=tokenized))
     vocabulary = Vocabulary.build(counts, size=vocabulary_size, min_count=min_count, coverage=coverage)
     vocabulary.write(output)
     covered = sum(counts[word] for word in vocabulary.words)
@@ -57,11 +54,12 @@ def check(
 
     Example: elmo vocab check vocab.txt --fix repaired.txt
     """
+    from elmo.text.textfiles import count_words_of_files
     from elmo.text.vocabulary_check import check as find
     from elmo.text.vocabulary_check import fix
 
-    tokenizer = options.choose_tokenizer(rule, language, tokenized=tokenized)
-    counts = count_words(text, tokenizer) if text else None
+    tokenizer = choose_tokenizer(rule, language, tokenized=tokenized)
+    counts = count_words_of_files(text, tokenizer) if text else None
     findings = find(vocabulary, counts)
     for finding in findings:
         typer.echo(str(finding))
@@ -74,15 +72,3 @@ def check(
     for finding in repair.cured:
         typer.echo(f"repaired: {finding.cure}")
     return 0
-
-
-def count_words(paths: list[str], tokenizer: "Tokenizer") -> Counter[str]:
-    """How often each token occurs in some files."""
-    from elmo.text.lines import expand_paths, read_lines
-
-    counts: Counter[str] = Counter()
-    for path in expand_paths(paths):
-        for _, line in read_lines(path):
-            for words in tokenizer.sentence_words(line):
-                counts.update(words)
-    return counts

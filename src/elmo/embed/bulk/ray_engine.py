@@ -23,10 +23,11 @@ from elmo.embed.bulk.job import BulkOptions, embed_part, parts_of, shape_of
 from elmo.embed.bulk.progress import PACKED
 from elmo.embed.bulk.writers.parquet import import_pyarrow, write_parquet
 from elmo.embed.bulk.writers.row import Line, Row
-from elmo.embed.embedder import Embedder, StateMode
+from elmo.embed.embedder import Embedder
 from elmo.embed.load import load
 from elmo.embed.selection import check_layers
 from elmo.errors import ConfigError, ElmoError, InputError, MissingExtraError, ResumeError
+from elmo.model.choices import StateMode
 from elmo.text.lines import expand_paths, read_lines, refuse_output_in_source
 
 JOB_FILE, LOCK_FILE = "_job.json", "_lock"  # readers of Parquet directories skip names with an underscore

@@ -15,7 +15,7 @@ from elmo.tasks.examples import Example, Text
 from elmo.tasks.rawtext import raw_example
 from elmo.tasks.task import Belief, Scores, Task
 from elmo.text.lines import read_lines
-from elmo.text.tokenizer import Tokenizer
+from elmo.text.tokenizer import Rule, Tokenizer
 from elmo.text.tokens import join_sentences
 
 NEW_LINE = "\n"  # a text of a .csv or .jsonl file may have some
@@ -34,7 +34,7 @@ class ClassificationConfig:
     kind: Literal["classification"] = "classification"
     subphrases: bool = True
     sentence_repeats: int = 4
-    tokenizer: Literal["treebank", "unicode"] | None = "treebank"
+    tokenizer: Rule | None = "treebank"
     text_field: str = "text"
     label_field: str = "label"
     model: BiattentiveConfig = field(default_factory=BiattentiveConfig)

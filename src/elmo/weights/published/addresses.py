@@ -5,7 +5,6 @@ of ELMoForManyLangs, and `nlpl-<number>` for any ELMo model of NLPL's repository
 """
 
 import difflib
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +14,8 @@ from elmo.errors import WeightsError
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights.published.download import RemoteFile, fetch
 from elmo.weights.published.languages import language_name
+from elmo.weights.published.offline import is_offline
 from elmo.weights.published.packaged import DEFAULT as PACKAGED
-
-OFFLINE_VARIABLE = "ELMO_OFFLINE"
 
 ENGLISH = Tokenizer(rule="treebank", language="en")
 _ALLENNLP = ("https://allennlp.s3.amazonaws.com/models/elmo", "https://s3-us-west-2.amazonaws.com/allennlp/models/elmo")
@@ -170,7 +168,7 @@ def require_published(name: str) -> Published:
 
 def fetch_published(model: Published, *, offline: bool = False, directory: Path | None = None) -> Path:
     """The path from which the model can be read: a directory, or an archive."""
-    offline = offline or os.environ.get(OFFLINE_VARIABLE, "") not in ("", "0")
+    offline = offline or is_offline()
     directory = (directory or cache_directory()) / model.name
     if not model.files:
         if directory.is_dir():

@@ -1,18 +1,9 @@
-"""One process speaks, and what it says to type goes on with the run."""
+"""What a run says to type goes on with it, and an interrupted one ends a script."""
 
 import pytest
 import typer
 
-from elmo.apps.cli.resuming import INTERRUPTED, command_again, end_unfinished, say
-
-
-def test_only_the_first_of_several_processes_speaks(monkeypatch, capsys):
-    say("alone")
-    monkeypatch.setenv("RANK", "0")
-    say("first")
-    monkeypatch.setenv("RANK", "1")
-    say("second")
-    assert capsys.readouterr().out == "alone\nfirst\n"
+from elmo.apps.cli.resuming import INTERRUPTED, command_again, end_unfinished
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""How fast a corpus store is built."""

@@ -1,0 +1,1 @@
+"""How fast and how exact embedding is on a CPU."""

@@ -1,0 +1,1 @@
+"""How fast training and embedding are on a GPU."""

@@ -1,0 +1,1 @@
+"""Old code beside new code."""

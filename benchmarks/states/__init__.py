@@ -1,0 +1,1 @@
+"""Where a sentence starts, and what it matters."""
