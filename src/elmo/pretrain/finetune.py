@@ -23,7 +23,6 @@ from elmo.lm.head import SoftmaxHead
 from elmo.lm.languagemodel import LanguageModel, softmax_head
 from elmo.lm.perplexity import Perplexity, store_perplexity
 from elmo.model.frozen import frozen_copy
-from elmo.model.wordtable import WordTableConfig
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.extension import extend_softmax, extended_vocabulary
 from elmo.pretrain.loop import Result, Status, find_saved, pretrain
@@ -239,7 +238,7 @@ class _Stages:
         given, vocabulary = self.model, self.store.vocabulary
         if given.softmax is not None and given.vocabulary is not None and given.vocabulary.words == vocabulary.words:
             return given, None
-        if isinstance(given.config.tokens, WordTableConfig):
+        if given.config.tokens.reads_words:
             raise ConfigError(
                 f"{given.source or 'model'}: reads words of its own vocabulary, so the corpus must be built with it; "
                 "`elmo corpus build --vocabulary` takes a vocabulary"

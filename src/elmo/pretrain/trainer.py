@@ -10,7 +10,7 @@ from torch import Tensor
 
 from elmo.corpus.layout import SEPARATOR
 from elmo.corpus.store import CorpusStore
-from elmo.errors import ConfigError, ResumeError
+from elmo.errors import ResumeError
 from elmo.lm.adaptive import FILE as ADAPTIVE_FILE
 from elmo.lm.adaptive import AdaptiveHead, read_adaptive, write_adaptive
 from elmo.lm.head import SoftmaxHead, make_head
@@ -19,7 +19,6 @@ from elmo.lm.perplexity import Perplexity, StateMode, measure_perplexity
 from elmo.lm.typetable import make_type_table
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import State
-from elmo.model.wordtable import WordTableConfig
 from elmo.ops.device import uses_bf16
 from elmo.ops.softmax import draw_log_uniform
 from elmo.pretrain.checkpoint import Checkpoint
@@ -232,11 +231,7 @@ def can_be_captured(config: TrainConfig, world: World, device: torch.device) -> 
 def new_model(config: TrainConfig, *, vocabulary: int) -> LanguageModel:
     """An initialized model of the configured architecture, on the CPU."""
     architecture = config.architecture
-    if isinstance(architecture.tokens, WordTableConfig) and architecture.tokens.words != vocabulary:
-        raise ConfigError(
-            f"model.tokens.words is {architecture.tokens.words}, but the corpus has a vocabulary of {vocabulary}; "
-            "they must be equal"
-        )
+    architecture.tokens.require_vocabulary(vocabulary)
     bilm = BiLM(architecture)
     head = make_head(config.loss, vocabulary=vocabulary, size=architecture.lstm.output_dim)
     generator = generator_for("weights", seed=config.seed)
