@@ -91,7 +91,7 @@ def test_a_broken_vocabulary_is_refused_where_it_is_used(content, message, model
     with pytest.raises(WeightsError, match=message):
         write_model(read_model(model_path), tmp_path / "copy")
     findings = [finding for finding in verify(model_path) if not finding.ok]
-    assert message.split(":")[-1].strip() in findings[0].text
+    assert message.split(":")[-1].strip() in findings[0].what
     assert main(["verify", str(model_path)]) == 1
     assert main(["info", str(model_path)]) != 0
 

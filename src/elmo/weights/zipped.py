@@ -99,6 +99,8 @@ def _find(path: Path, wanted: Format) -> Read | None:
 
 
 NLPL_ZIP: Format = Format(
-    name="nlpl-zip", find=lambda path: _find(path, NLPL_ZIP), file="a zip archive of NLPL's repository"
+    name="nlpl-zip",
+    find=lambda path: _find(path, NLPL_ZIP),
+    file="a zip archive of NLPL's repository",
 )
 MANYLANGS_ZIP: Format = Format(name="manylangs-zip", find=lambda path: _find(path, MANYLANGS_ZIP))
