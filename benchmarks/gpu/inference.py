@@ -29,7 +29,7 @@ from elmo.model.bilm import BiLM
 from elmo.model.bilstm import BiLSTMConfig
 from elmo.pretrain.sizes import model_of_size
 from elmo.text.tokenizer import Tokenizer
-from elmo.weights.bilmtf.files import write_checkpoint
+from elmo.weights.bilmtf.files import write_bilmtf
 from elmo.weights.loaded import LoadedModel
 
 PASSES = 3
@@ -81,7 +81,7 @@ class AllenNLP:
     def __init__(self, model: LoadedModel, folder: Path) -> None:
         from allennlp.modules.elmo import _ElmoBiLm, batch_to_ids
 
-        write_checkpoint(model, folder, overwrite=True)
+        write_bilmtf(model, folder, overwrite=True)
         self._ids = batch_to_ids
         self._bilm = _ElmoBiLm(str(folder / "options.json"), str(folder / "weights.hdf5")).cuda().eval()
 

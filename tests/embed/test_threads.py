@@ -119,7 +119,7 @@ def test_a_words_bits_do_not_depend_on_the_words_beside_it(device: str, kernels:
     bilm = make_bilm().to(device)
     if device == "cpu" and kernels and not packed.can_pack(bilm):
         pytest.skip("no C++ compiler")
-    tokens = packed.pack_tokens(bilm.tokens, int8=False) if device == "cpu" and kernels else bilm.tokens
+    tokens = bilm.tokens.packed(int8=False) if device == "cpu" and kernels else bilm.tokens
     rows = torch.from_numpy(spell(WORDS)).to(device)
     with torch.no_grad():
         together = word_vectors(tokens, rows)

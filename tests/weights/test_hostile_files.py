@@ -23,7 +23,7 @@ from tests.weights.making import CONFIGS, make_model
 from elmo.disk.guarded.archives import gunzip
 from elmo.disk.guarded.plainfiles import parse_json
 from elmo.errors import ElmoError, WeightsError
-from elmo.text.vocabularyfile import read_vocabulary
+from elmo.text.vocabulary import read_vocabulary
 from elmo.weights import zipped
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.guarded.pickles import read_state_dict

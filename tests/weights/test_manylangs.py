@@ -13,7 +13,7 @@ from elmo.errors import WeightsError
 from elmo.model.bilstm import State
 from elmo.model.jointlstm import JointLSTMConfig
 from elmo.weights.describe import describe
-from elmo.weights.formats import detect, read_model, write_model
+from elmo.weights.formats import find_in, read_model, write_model
 from elmo.weights.verify import verify
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "efml"
@@ -170,5 +170,5 @@ def test_pickles_of_old_torch_versions_are_read(copy):
         tensors = torch.load(copy / name, weights_only=True)
         torch.save(tensors, copy / name, _use_new_zipfile_serialization=False)
         assert not (copy / name).read_bytes().startswith(b"PK")
-    assert detect(copy) == "manylangs"
+    assert find_in(copy).format.name == "manylangs"
     assert read_model(copy).sha256 == wanted

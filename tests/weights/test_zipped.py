@@ -7,7 +7,7 @@ import pytest
 from tests.weights.making import CONFIGS, WORDS, make_model
 
 from elmo.errors import WeightsError
-from elmo.weights.formats import detect, read_model, write_model
+from elmo.weights.formats import find_in, read_model, write_model
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 VOCABULARY = "".join(f"{word}\n" for word in WORDS).encode()
@@ -35,7 +35,7 @@ def test_an_nlpl_archive_is_read(checkpoint, tmp_path, folder, vocabulary):
     if vocabulary:
         files[f"{folder}{vocabulary}"] = gzip.compress(VOCABULARY) if vocabulary.endswith("gz") else VOCABULARY
     path = _pack(tmp_path / "217.zip", files)
-    assert detect(path) == "nlpl-zip"
+    assert find_in(path).format.name == "nlpl-zip"
     model = read_model(path)
     assert model.sha256 == make_model().sha256
     assert model.source == str(path)
@@ -66,7 +66,7 @@ def test_a_manylangs_archive_is_read(tmp_path, architecture):
     names = ["config.json", "char.dic", "word.dic", "token_embedder.pkl", "encoder.pkl"]
     names += ["tiny_arch.json"] if architecture == "inside" else []
     path = _pack(tmp_path / "136.zip", {f"136/{name}": folder / name for name in names})
-    assert detect(path) == "manylangs-zip"
+    assert find_in(path).format.name == "manylangs-zip"
     if architecture == "inside":
         assert read_model(path).sha256 == read_model(folder).sha256
     else:

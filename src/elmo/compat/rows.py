@@ -12,17 +12,22 @@ from torch import Tensor
 
 from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError, InputError
-from elmo.model.bilm import BiLM
+from elmo.model.bilm import BiLM, BiLMConfig
 from elmo.model.charcnn import CharCNNConfig
 from elmo.text.chars import CharacterRows, spell_as_originals
 
 
 def characters_of(bilm: BiLM) -> int:
     """How many character ids stand in a row that this biLM reads (C)."""
-    tokens = bilm.config.tokens
+    return character_config(bilm.config).characters
+
+
+def character_config(config: BiLMConfig) -> CharCNNConfig:
+    """The token encoder's configuration of a model that reads character ids; others are refused."""
+    tokens = config.tokens
     if not isinstance(tokens, CharCNNConfig):
         raise ConfigError(f"this model reads {tokens.kind}, but one that reads character ids is wanted; use elmo.load")
-    return tokens.characters
+    return tokens
 
 
 def character_rows(words: Sequence[str], *, characters: int) -> CharacterRows:

@@ -23,8 +23,7 @@ from elmo.disk.guarded.plainfiles import exists, read_json, refusing, shortened
 from elmo.disk.hashed import sha256_of
 from elmo.errors import InputError
 from elmo.text.tokenizer import Tokenizer
-from elmo.text.vocabulary import END_SENTENCE_ID, UNKNOWN_ID, Vocabulary
-from elmo.text.vocabularyfile import read_vocabulary
+from elmo.text.vocabulary import END_SENTENCE_ID, UNKNOWN_ID, Vocabulary, read_vocabulary
 
 MOST_MANIFEST_BYTES = 256 << 20  # it names every source
 

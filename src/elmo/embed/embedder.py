@@ -23,8 +23,7 @@ from elmo.embed.wordcache import WordCache
 from elmo.embed.wordrows import word_vectors
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
-from elmo.model.bilstm import BiLSTM, State
-from elmo.model.charcnn import CharCNNConfig
+from elmo.model.bilstm import State
 from elmo.model.choices import StateMode
 from elmo.model.frozen import frozen_copy
 from elmo.model.packed import PackedBiLM, can_pack
@@ -33,7 +32,6 @@ from elmo.ops.cpu.packed_file import PackedFile
 from elmo.ops.device import choose_device
 from elmo.ops.gpu.transfer import to_device
 from elmo.ops.threadlock import ThreadLock
-from elmo.text.chars import spell_as_originals
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel
 
@@ -109,7 +107,7 @@ class Embedder:
         self._told_of_cut_words = False
         self._cache = WordCache(self._encode_words, size=self._boundaries.shape[1])
         self._forward: Forward = self._runner
-        if self.device.type == "cuda" and state != "carry" and isinstance(self.bilm.lstm, BiLSTM):
+        if self.device.type == "cuda" and state != "carry" and self.bilm.config.lstm.carries_state:
             self._forward = CapturedBiLM(self.bilm, start=self._start(1))
 
     @property
@@ -371,10 +369,7 @@ class Embedder:
         return self._word_rows(self._spell(words))
 
     def _spell(self, words: Sequence[str]) -> npt.NDArray[np.integer[Any]]:
-        tokens = self.bilm.config.tokens
-        if self.state == "carry" and isinstance(tokens, CharCNNConfig):
-            return spell_as_originals(words, characters=tokens.characters)
-        return self.model.spell(words)
+        return self.model.spell_as_originals(words) if self.state == "carry" else self.model.spell(words)
 
     def _word_rows(self, rows: npt.NDArray[np.integer[Any]]) -> Tensor:
         return word_vectors(self._runner.tokens, to_device(torch.from_numpy(rows), self.device))

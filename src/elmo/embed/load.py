@@ -7,7 +7,8 @@ from elmo.embed.embedder import Embedder, Reference
 from elmo.model.choices import StateMode
 from elmo.ops.cpu.packed_file import PackedFile
 from elmo.ops.device import choose_device
-from elmo.weights.formats import read_model
+from elmo.weights.formats import FoundModel, find_model, read_model
+from elmo.weights.native import NATIVE
 from elmo.weights.packedfiles import packed_path
 from elmo.weights.published.packaged import DEFAULT
 
@@ -37,11 +38,12 @@ def load(
     """
     source = DEFAULT if name_or_path is None else str(name_or_path)
     options = None if options is None else str(options)
-    packed = None if source == DEFAULT else _packed_file(Path(source), device, precision)  # the packaged model is small
+    found = find_model(source, offline=offline)
+    packed = None if source == DEFAULT else _packed_file(found, device, precision)  # the packaged model is small
     # What is packed was searched for NaN when it was made: no number of a large model is read twice.
     unseen = packed is None or not packed.is_mapped
     given = None if options is None else Path(options)
-    model = read_model(source, options=given, finite=unseen, offline=offline)
+    model = read_model(found, options=given, finite=unseen)
     reference = Reference(source, device, precision, state, num_threads, options, offline)
     return Embedder(
         model,
@@ -54,8 +56,8 @@ def load(
     )
 
 
-def _packed_file(path: Path, device: str | None, precision: str | None) -> PackedFile | None:
-    if choose_device(device).type != "cpu" or precision not in (None, "float32", "int8") or not path.is_dir():
+def _packed_file(model: FoundModel, device: str | None, precision: str | None) -> PackedFile | None:
+    if choose_device(device).type != "cpu" or precision not in (None, "float32", "int8") or model.format is not NATIVE:
         return None
-    found = packed_path(path, int8=precision == "int8")
-    return None if found is None else PackedFile(found)
+    path = packed_path(model.path, int8=precision == "int8")
+    return None if path is None else PackedFile(path)

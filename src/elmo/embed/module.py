@@ -127,7 +127,7 @@ class Elmo(nn.Module):
         # Its own: a module is moved, cast and trained in place, and the caller's biLM stays as it is.
         bilm = copy.deepcopy(model.bilm).requires_grad_(True) if train_bilm else frozen_copy(model.bilm)
         self.bilm = bilm.float()
-        self.model = dataclasses.replace(model, bilm=self.bilm)
+        self.model = model.replace(bilm=self.bilm)
         self.layer_count = self.bilm.config.layer_count if mixed_layers == "all" else 1
         self.mixes = nn.ModuleList(ScalarMix(self.layer_count, layer_norm=layer_norm) for _ in range(mixes))
         self.dropout = nn.Dropout(dropout)

@@ -13,10 +13,7 @@ from torch import Tensor
 
 from elmo.corpus.layout import SEPARATOR
 from elmo.corpus.store import CorpusStore
-from elmo.errors import ConfigError
 from elmo.model.bilm import BiLMConfig
-from elmo.model.charcnn import CharCNNConfig
-from elmo.text.chars import boundary_rows, rows_from_bytes
 from elmo.text.vocabulary import BEGIN_SENTENCE_ID, END_SENTENCE_ID
 from elmo.weights.loaded import LoadedModel
 
@@ -56,20 +53,7 @@ def make_type_table(
 ) -> TypeTable:
     """The table for a model that reads characters, or words."""
     targets = torch.from_numpy(np.array(type_targets, dtype=np.int64))
-    if not isinstance(config.tokens, CharCNNConfig):
-        ids = torch.cat([targets, targets[:1]])
-        ids[SEPARATOR], ids[-1] = BEGIN_SENTENCE_ID, END_SENTENCE_ID
-        return TypeTable((ids + 1)[:, None], targets)
-    characters = config.tokens.characters
-    K = characters - 2
-    if type_bytes.shape[1] < K:
-        raise ConfigError(
-            f"tokens.characters is {characters}, but the corpus store keeps {type_bytes.shape[1]} bytes of a word; "
-            f"use at most {type_bytes.shape[1] + 2}"
-        )
-    spelled = rows_from_bytes(np.ascontiguousarray(type_bytes[:, :K]), np.minimum(type_lengths, K).astype(np.int64))
-    boundaries = boundary_rows(characters=characters)
-    rows = np.concatenate([boundaries[:1], spelled[1:], boundaries[1:]])
+    rows = config.tokens.type_rows(type_bytes, type_lengths, targets.numpy())
     return TypeTable(torch.from_numpy(rows), targets)
 
 

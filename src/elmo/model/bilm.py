@@ -5,24 +5,24 @@ W distinct words, N sentences, T positions (boundaries included), L layers, D si
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from elmo.errors import ConfigError
-from elmo.model.bilstm import BiLSTM, BiLSTMConfig, State, reading_order, text_order
-from elmo.model.charcnn import CharCNN, CharCNNConfig
+from elmo.model.bilstm import BiLSTMConfig, RunsStack, State, reading_order, text_order
+from elmo.model.charcnn import CharCNNConfig
 from elmo.model.fields import read_fields
-from elmo.model.jointlstm import JointLSTM, JointLSTMConfig
-from elmo.model.manylangs import ManyLangsConfig, ManyLangsTokens
-from elmo.model.wordtable import WordTable, WordTableConfig
+from elmo.model.jointlstm import JointLSTMConfig
+from elmo.model.manylangs import ManyLangsConfig
+from elmo.model.wordtable import WordTableConfig
 from elmo.ops.gpu.transfer import to_device
 
 
 @dataclass(frozen=True, kw_only=True)
 class BiLMConfig:
-    """The architecture of a `BiLM`."""
+    """The architecture of a `BiLM`. The two unions are the only list of kinds; each knows the rest of itself."""
 
     tokens: CharCNNConfig | WordTableConfig | ManyLangsConfig
     lstm: BiLSTMConfig | JointLSTMConfig
@@ -72,8 +72,8 @@ class BiLM(nn.Module):
     def __init__(self, config: BiLMConfig) -> None:
         super().__init__()
         self.config = config
-        self.tokens = _build_tokens(config.tokens)
-        self.lstm = BiLSTM(config.lstm) if isinstance(config.lstm, BiLSTMConfig) else JointLSTM(config.lstm)
+        self.tokens = config.tokens.build()
+        self.lstm = config.lstm.build()
         shape = (config.lstm.layers, config.lstm.directions)
         self.register_buffer("settled_h", torch.zeros(*shape, config.lstm.output_dim))
         self.register_buffer("settled_c", torch.zeros(*shape, config.lstm.cell_dim))
@@ -114,25 +114,21 @@ class BiLM(nn.Module):
         self.settled_c.zero_()
 
 
-class Stack(Protocol):
-    """What runs a batch in reading order through all layers; `BiLSTM.forward` says what it means."""
-
-    def __call__(self, x: Tensor, state: State, *, lengths: Tensor | None = None) -> tuple[list[Tensor], State]: ...
-
-
-def run_layers(lstm: Stack, x: Tensor, lengths: Tensor, state: State, *, directions: int) -> tuple[Tensor, State]:
-    """`BiLM.forward`, whatever computes the stack: rows sorted by length, turned round, and put back in order."""
+def run_layers(lstm: RunsStack, x: Tensor, lengths: Tensor, state: State, *, directions: int) -> tuple[Tensor, State]:
+    """`BiLM.forward`, whatever computes the stack: rows sorted by length, reversed, and put back in order."""
     lengths = lengths.cpu()
     if (lengths[1:] > lengths[:-1]).any():
         order = torch.argsort(lengths, descending=True, stable=True)
         here, back = to_device(order, x.device), to_device(torch.argsort(order), x.device)
-        layers, after = _run_falling(lstm, x[here], lengths[order], state.rows(here), directions=directions)
+        layers, after = _run_descending(lstm, x[here], lengths[order], state.rows(here), directions=directions)
         return layers[:, back], after.rows(back)
-    return _run_falling(lstm, x, lengths, state, directions=directions)
+    return _run_descending(lstm, x, lengths, state, directions=directions)
 
 
-def _run_falling(lstm: Stack, x: Tensor, lengths: Tensor, state: State, *, directions: int) -> tuple[Tensor, State]:
-    """With the sentences in order of falling length, which the LSTM wants. The lengths are on the host."""
+def _run_descending(
+    lstm: RunsStack, x: Tensor, lengths: Tensor, state: State, *, directions: int
+) -> tuple[Tensor, State]:
+    """With the sentences in order of descending length, which the LSTM wants. The lengths are on the host."""
     here = to_device(lengths, x.device)
     outputs, after = lstm(reading_order(x, here, directions=directions), state, lengths=lengths)
     alive = torch.arange(x.shape[1], device=x.device) < here[:, None]  # [N, T]
@@ -146,11 +142,3 @@ def _stack_layers(x: Tensor, outputs: list[Tensor], lengths: Tensor, *, directio
     for y in outputs:
         parts += text_order(y, lengths)
     return torch.stack(parts, dim=2).view(N, T, len(parts) // directions, directions * D).permute(2, 0, 1, 3)
-
-
-def _build_tokens(
-    config: CharCNNConfig | WordTableConfig | ManyLangsConfig,
-) -> CharCNN | WordTable | ManyLangsTokens:
-    if isinstance(config, CharCNNConfig):
-        return CharCNN(config)
-    return WordTable(config) if isinstance(config, WordTableConfig) else ManyLangsTokens(config)

@@ -4,19 +4,53 @@ Sizes: R directions (1 or 2), L layers, T steps, B rows, D input, H cell, P outp
 Inside, every direction has its own reading order: [R, T, B, .], forward from the left, backward from the right.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
 
 from elmo.errors import ConfigError
-from elmo.ops.lstmp import LSTMPState, LSTMPWeights, lstmp
+from elmo.ops.cpu.kernels import PackedLSTMP
+from elmo.ops.cpu.packed_file import PackedFile
+from elmo.ops.lstmp import LSTMPState, LSTMPWeights, alive_rows, lstmp
+
+
+class StackConfig(ABC):
+    """The configuration of an LSTM stack: what every kind must know of itself."""
+
+    # Whether a state goes from one piece of text to the next. A stack whose layers read both directions at once must
+    # have whole sentences: it has no settled state and cannot run without lengths.
+    carries_state: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def output_dim(self) -> int:
+        """Size of one direction's output (P)."""
+
+    @property
+    @abstractmethod
+    def directions(self) -> int:
+        """How many directions there are (R)."""
+
+    @property
+    @abstractmethod
+    def outputs(self) -> int:
+        """Layers that come out."""
+
+    @abstractmethod
+    def build(self) -> "Stack":
+        """The network, its parameters not initialized."""
+
+    @abstractmethod
+    def facts(self) -> dict[str, str | int]:
+        """What this kind alone has, to be printed."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class BiLSTMConfig:
+class BiLSTMConfig(StackConfig):
     """Sizes and rules of a `BiLSTM`. Without `projection_dim` the cell's output is the layer's output."""
 
     kind: Literal["independent"] = "independent"
@@ -54,6 +88,15 @@ class BiLSTMConfig:
         """Layers that come out: all of them."""
         return self.layers
 
+    def build(self) -> "BiLSTM":
+        return BiLSTM(self)
+
+    def facts(self) -> dict[str, str | int]:
+        return {
+            "clips": f"cell {self.cell_clip or 'none'}, projection {self.projection_clip or 'none'}",
+            "skip connections": "yes" if self.skip_connections else "no",
+        }
+
 
 class State(NamedTuple):
     """What the whole stack remembers: a value, passed in and handed back."""
@@ -64,6 +107,41 @@ class State(NamedTuple):
     def rows(self, rows: Tensor | slice) -> "State":
         """The state of some of the rows."""
         return State(self.h[:, :, rows], self.c[:, :, rows])
+
+
+class RunsStack(Protocol):
+    """What runs a batch in reading order through all layers; `BiLSTM.forward` says what it means."""
+
+    def __call__(self, x: Tensor, state: State, *, lengths: Tensor | None = None) -> tuple[list[Tensor], State]: ...
+
+
+class Stack(nn.Module, ABC):
+    """The contract of the LSTM stacks: vectors to contextual vectors, with the state as an argument and a result."""
+
+    has_kernels: ClassVar[bool] = False  # compiled ones of a CPU, for `packed`
+
+    @abstractmethod
+    def forward(
+        self,
+        x: Tensor,
+        state: State,
+        *,
+        lengths: Tensor | None = None,
+        dropout: Callable[[Tensor], Tensor] | None = None,
+    ) -> tuple[list[Tensor], State]:
+        """x: [R, T, B, D] in reading order -> the output of each layer [R, T, B, P], and the state after."""
+
+    @abstractmethod
+    def zero_state(self, rows: int) -> State:
+        """The state of a stack that has read nothing."""
+
+    @abstractmethod
+    def initialize(self, generator: torch.Generator) -> None:
+        """Fill all parameters with the original's initial distributions."""
+
+    def packed(self, *, int8: bool, file: PackedFile | None = None) -> RunsStack:
+        """The same for the compiled CPU kernels; what has no kernel runs as it is."""
+        return self
 
 
 class LSTMLayer(nn.Module):
@@ -83,8 +161,10 @@ class LSTMLayer(nn.Module):
         return LSTMPWeights(self.weight_x, self.weight_h, self.bias, self.weight_projection)
 
 
-class BiLSTM(nn.Module):
+class BiLSTM(Stack):
     """Vectors to contextual vectors of every layer, with the state as an argument and a result."""
+
+    has_kernels: ClassVar[bool] = True
 
     layers: nn.ModuleList
 
@@ -138,6 +218,9 @@ class BiLSTM(nn.Module):
         shape = (config.layers, config.directions, rows)
         return State(weight.new_zeros(*shape, config.output_dim), weight.new_zeros(*shape, config.cell_dim))
 
+    def packed(self, *, int8: bool, file: PackedFile | None = None) -> "PackedBiLSTM":
+        return PackedBiLSTM(self, int8=int8, file=file)
+
     @torch.no_grad()
     def initialize(self, generator: torch.Generator) -> None:
         """Glorot-uniform weights over TensorFlow's stacked [input; recurrent] kernel, zero biases. [tf.get_variable]"""
@@ -151,6 +234,39 @@ class BiLSTM(nn.Module):
             if layer.weight_projection is not None:
                 limit = (6.0 / sum(layer.weight_projection.shape[1:])) ** 0.5
                 layer.weight_projection.uniform_(-limit, limit, generator=generator)
+
+
+class PackedBiLSTM:
+    """`BiLSTM` without gradients and dropout."""
+
+    def __init__(self, lstm: BiLSTM, *, int8: bool, file: PackedFile | None = None) -> None:
+        self.config: BiLSTMConfig = lstm.config
+        self._layers = []
+        for layer in lstm.layers:
+            assert isinstance(layer, LSTMLayer)
+            self._layers.append(PackedLSTMP(layer.weights, int8=int8, file=file))
+
+    def __call__(self, x: Tensor, state: State, *, lengths: Tensor | None = None) -> tuple[list[Tensor], State]:
+        """As `BiLSTM.forward`."""
+        T, B = x.shape[1:3]
+        alive = alive_rows(lengths, T, B)
+        outputs: list[Tensor] = []
+        h, c = [], []
+        for n, layer in enumerate(self._layers):
+            y, after = layer(
+                x,
+                LSTMPState(state.h[n], state.c[n]),
+                alive=alive,
+                cell_clip=self.config.cell_clip,
+                projection_clip=self.config.projection_clip,
+            )
+            h.append(after.h)
+            c.append(after.c)
+            if self.config.skip_connections and n > 0:
+                y += x
+            outputs.append(y)
+            x = y
+        return outputs, State(torch.stack(h), torch.stack(c))
 
 
 def reading_order(x: Tensor, lengths: Tensor, *, directions: int) -> Tensor:

@@ -6,20 +6,22 @@ sentences. Sizes as in `model.bilstm`.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 
 from elmo.errors import ConfigError, InputError
-from elmo.model.bilstm import State, reading_order, text_order
+from elmo.model.bilstm import Stack, StackConfig, State, reading_order, text_order
 from elmo.ops.gpu.transfer import to_device
 from elmo.ops.lstmp import LSTMPState, LSTMPWeights, lstmp
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointLSTMConfig:
+class JointLSTMConfig(StackConfig):
     """Sizes of a `JointLSTM`."""
+
+    carries_state: ClassVar[bool] = False
 
     kind: Literal["joint"] = "joint"
     input_dim: int
@@ -47,6 +49,12 @@ class JointLSTMConfig:
         """Layers that come out: the top one."""
         return 1
 
+    def build(self) -> "JointLSTM":
+        return JointLSTM(self)
+
+    def facts(self) -> dict[str, str | int]:
+        return {}
+
 
 class JointLayer(nn.Module):
     """The weights of one layer, both directions; see `ops.lstmp` for their meaning."""
@@ -58,7 +66,7 @@ class JointLayer(nn.Module):
         self.bias = nn.Parameter(torch.empty(2, 4 * cell_dim))
 
 
-class JointLSTM(nn.Module):
+class JointLSTM(Stack):
     """Vectors to the contextual vectors of the top layer, with the signature of `BiLSTM`. The state stays zero."""
 
     def __init__(self, config: JointLSTMConfig) -> None:

@@ -3,20 +3,26 @@
 W words, C characters in a row, E character vector, F filters in all, M word vector, D output.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding
 
 from elmo.errors import ConfigError
 from elmo.model.charcnn import Highway
+from elmo.model.tokens import Rows, TokenEncoder, TokensConfig, filters_text
 from elmo.ops.charconv import char_convolution
+from elmo.text.codepoints import Dictionaries
+from elmo.text.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, kw_only=True)
-class ManyLangsConfig:
+class ManyLangsConfig(TokensConfig):
     """Sizes of `ManyLangsTokens`. Without words `words` and `word_dim` are 0, without characters the others are."""
 
     kind: Literal["manylangs"] = "manylangs"
@@ -57,8 +63,69 @@ class ManyLangsConfig:
         """Filters of all widths together (F)."""
         return sum(count for _, count in self.filters)
 
+    @property
+    def row_length(self) -> int:
+        return 1 + self.characters
 
-class ManyLangsTokens(nn.Module):
+    @property
+    def highest_id(self) -> int:
+        return max(self.words, self.alphabet) - 1
+
+    @property
+    def dictionary_sizes(self) -> tuple[int, int] | None:
+        return self.words, self.alphabet
+
+    def build(self) -> "ManyLangsTokens":
+        return ManyLangsTokens(self)
+
+    def spelling(self, vocabulary: Vocabulary | None, dictionaries: Dictionaries | None) -> "DictionarySpelling":
+        """Every id must have its row."""
+        if dictionaries is None:
+            raise ConfigError("a model that reads words by dictionary needs its dictionaries")
+        for name, ids, rows in (
+            ("word", dictionaries.words, self.words),
+            ("character", dictionaries.characters, self.alphabet),
+        ):
+            if (ids is None) != (rows == 0) or (ids and max(ids.values()) >= rows):
+                raise ConfigError(f"the {name} dictionary does not fit a table of {rows:,} rows")
+        if dictionaries.characters_in_row != self.characters:
+            raise ConfigError(
+                f"rows have {dictionaries.characters_in_row} characters, but {self.characters} are wanted"
+            )
+        return DictionarySpelling(dictionaries)
+
+    def type_rows(self, spellings: npt.NDArray[np.uint8], lengths: Rows, ids: npt.NDArray[np.int64]) -> Rows:
+        raise ConfigError("tokens.kind is 'manylangs', which is read, not trained; 'characters' and 'words' are")
+
+    def facts(self) -> dict[str, str | int]:
+        return {
+            "words": f"{self.words:,} vectors of {self.word_dim}",
+            "characters": f"{self.alphabet:,} vectors of {self.embedding_dim}",
+            "filters": filters_text(self.filters),
+            "highways": self.highways,
+        }
+
+
+class DictionarySpelling:
+    """Words and their code points by the model's own dictionaries."""
+
+    def __init__(self, dictionaries: Dictionaries) -> None:
+        self._dictionaries = dictionaries
+
+    def spell(self, words: Sequence[str]) -> Rows:
+        return self._dictionaries.spell(words)
+
+    def spell_as_originals(self, words: Sequence[str]) -> Rows:
+        return self.spell(words)
+
+    def boundary_rows(self) -> Rows:
+        return self._dictionaries.boundary_rows()
+
+    def cut_words(self, words: Iterable[str]) -> list[str]:
+        return [word for word in words if self._dictionaries.is_cut(word)]
+
+
+class ManyLangsTokens(TokenEncoder):
     """Rows [W, 1 + C] of a word id and character ids to word vectors [W, D]."""
 
     def __init__(self, config: ManyLangsConfig) -> None:

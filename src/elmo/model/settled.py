@@ -12,7 +12,6 @@ from torch import Tensor
 
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import State
-from elmo.model.jointlstm import JointLSTM
 
 STILL = 1e-6  # largest change over one token that counts as settled
 # A model that circles or drifts stops here, deterministic all the same. A trained one may have cells that count on for
@@ -25,8 +24,8 @@ def settle(bilm: BiLM, boundaries: Tensor) -> int:
     """Compute and store the settled state from the two boundary vectors [2, D]; says how many tokens it took."""
     bilm.settled_h.zero_()
     bilm.settled_c.zero_()
-    if isinstance(bilm.lstm, JointLSTM):
-        return 0  # it keeps no state
+    if not bilm.config.lstm.carries_state:
+        return 0
     state = bilm.zero_state(1)
     x = boundaries[: bilm.config.lstm.directions, None, None]  # [R, 1, 1, D]
     tokens, moved = 0, float("inf")

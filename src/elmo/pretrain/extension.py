@@ -11,7 +11,6 @@ import numpy as np
 import torch
 
 from elmo.corpus.store import CorpusStore
-from elmo.model.wordtable import WordTableConfig
 from elmo.text.vocabulary import UNKNOWN_ID, Vocabulary
 from elmo.weights.loaded import LoadedModel, Softmax
 
@@ -19,7 +18,7 @@ from elmo.weights.loaded import LoadedModel, Softmax
 def extended_vocabulary(model: LoadedModel, store: CorpusStore) -> Vocabulary:
     """The words of the model, then those of the store's vocabulary that it lacks, as frequent as they are there."""
     assert model.vocabulary is not None
-    if isinstance(model.config.tokens, WordTableConfig):  # it has no vector to read another word with
+    if model.config.tokens.reads_words:  # it has no vector to read another word with
         return model.vocabulary
     known = model.vocabulary
     return Vocabulary((*known.words, *(word for word in store.vocabulary.words if word not in known)))

@@ -123,9 +123,9 @@ def finetune(
                 after.average,
                 before.average,
             )
-            delivered = replace(started, card=delivered.card)
+            delivered = started.replace(card=delivered.card)
         if opened.tokenizer.rule == "whitespace":
-            delivered = replace(delivered, tokenizer=model.tokenizer)  # text that came as tokens has no rule of its own
+            delivered = delivered.replace(tokenizer=model.tokenizer)  # text that came as tokens has no rule of its own
         write_model(delivered, out / MODEL, card=finetuning_card(delivered, made), overwrite=True)
         write_model(delivered, out / HDF5, format="bilm-tf", overwrite=True)
     return made

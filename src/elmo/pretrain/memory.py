@@ -12,12 +12,10 @@ from dataclasses import dataclass
 
 from elmo.lm.adaptive import AdaptiveConfig, default_cutoffs
 from elmo.lm.head import SampledConfig
-from elmo.model.bilm import BiLMConfig
-from elmo.model.charcnn import CharCNNConfig
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.data.streams import MEMORY_BUDGET
 from elmo.pretrain.plan import Plan
-from elmo.weights.tensors import tensor_shapes
+from elmo.weights.tensors import empty_bilm, tensor_shapes
 
 FLOAT = 4
 COLUMNS = 26  # of a character row that are computed: the longest word of a step and the widest filter
@@ -48,7 +46,8 @@ def estimate_memory(plan: Plan, *, vocabulary: int, types: int, symbols: int, wo
     config = plan.config
     model = config.architecture
     P, R = model.lstm.output_dim, model.lstm.directions
-    numbers = sum(math.prod(shape) for shape in tensor_shapes(model).values()) + _head_size(config, vocabulary, P)
+    shapes = tensor_shapes(empty_bilm(model)).values()
+    numbers = sum(math.prod(shape) for shape in shapes) + _head_size(config, vocabulary, P)
     rows = -(-plan.batch_size // (world * config.accumulate))
     positions = R * config.window * rows
     classes = plan.samples or vocabulary
@@ -58,7 +57,7 @@ def estimate_memory(plan: Plan, *, vocabulary: int, types: int, symbols: int, wo
         parameters=FLOAT * numbers,
         gradients=FLOAT * numbers,
         optimizer=FLOAT * numbers * 2,  # Adam's two moments; Adagrad's accumulator or Muon's momentum, and temporaries
-        characters=FLOAT * _character_numbers(model, distinct_words(positions, types)),
+        characters=FLOAT * model.tokens.training_numbers(distinct_words(positions, types), columns=COLUMNS),
         # Four gates before and after their functions, the cell before and after its clip and its tanh, outputs.
         lstm=FLOAT * positions * model.lstm.layers * (12 * model.lstm.cell_dim + 6 * P),
         softmax=FLOAT * (4 * logits + 2 * positions * P),
@@ -81,11 +80,3 @@ def _head_size(config: TrainConfig, vocabulary: int, size: int) -> int:
         inner = int(size // config.loss.ratio ** (n + 1))
         tails += inner * (size + last - first)
     return head + tails
-
-
-def _character_numbers(model: BiLMConfig, words: int) -> int:
-    tokens = model.tokens
-    if not isinstance(tokens, CharCNNConfig):
-        return words * tokens.output_dim
-    windows = sum((COLUMNS - width + 1) * (width * tokens.embedding_dim + count) for width, count in tokens.filters)
-    return words * (windows + tokens.filter_count * (2 + 6 * tokens.highways) + tokens.output_dim)

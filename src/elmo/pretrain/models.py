@@ -7,13 +7,12 @@ from pathlib import Path
 import torch
 
 from elmo.corpus.store import CorpusStore
-from elmo.errors import ConfigError, ResumeError
+from elmo.errors import ResumeError
 from elmo.lm.adaptive import FILE as ADAPTIVE_FILE
 from elmo.lm.adaptive import AdaptiveHead, read_adaptive, write_adaptive
 from elmo.lm.head import SoftmaxHead, make_head
 from elmo.lm.languagemodel import LanguageModel
 from elmo.model.bilm import BiLM
-from elmo.model.wordtable import WordTableConfig
 from elmo.pretrain.config import TrainConfig
 from elmo.run.randomness import generator_for
 from elmo.weights.loaded import LoadedModel, Softmax
@@ -23,11 +22,7 @@ from elmo.weights.native import read_native
 def new_model(config: TrainConfig, *, vocabulary: int) -> LanguageModel:
     """An initialized model of the configured architecture, on the CPU."""
     architecture = config.architecture
-    if isinstance(architecture.tokens, WordTableConfig) and architecture.tokens.words != vocabulary:
-        raise ConfigError(
-            f"model.tokens.words is {architecture.tokens.words}, but the corpus has a vocabulary of {vocabulary}; "
-            "they must be equal"
-        )
+    architecture.tokens.require_vocabulary(vocabulary)
     bilm = BiLM(architecture)
     head = make_head(config.loss, vocabulary=vocabulary, size=architecture.lstm.output_dim)
     generator = generator_for("weights", seed=config.seed)

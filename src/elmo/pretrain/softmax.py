@@ -20,7 +20,6 @@ from elmo.lm.head import SoftmaxHead
 from elmo.lm.languagemodel import LanguageModel
 from elmo.lm.perplexity import Perplexity, store_perplexity
 from elmo.model.frozen import frozen_copy
-from elmo.model.wordtable import WordTableConfig
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.loop import MODEL, Result, Status
 from elmo.pretrain.stages import RunOptions, Stages, begin_stages
@@ -88,7 +87,7 @@ def prepare_softmax(
     vocabulary, first = store.vocabulary, started_world().is_first
     if model.softmax is not None and model.vocabulary is not None and model.vocabulary.words == vocabulary.words:
         return model, None
-    if isinstance(model.config.tokens, WordTableConfig):
+    if model.config.tokens.reads_words:
         raise ConfigError(
             f"{model.source or 'model'}: reads words of its own vocabulary, so the corpus must be built with it; "
             "`elmo corpus build --vocabulary` takes a vocabulary"

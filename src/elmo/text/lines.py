@@ -58,24 +58,37 @@ def read_lines(path: str | os.PathLike[str], *, longest: int = LONGEST_LINE) -> 
     What cannot be read raises InputError with the file and the line: bytes that are not UTF-8, a line of more than
     `longest` bytes, damaged compressed data.
     """
-    number = 0
-    for lines in read_groups(path, longest=longest):
-        for line in lines:
-            number += 1
-            yield number, line
+    return _numbered(read_groups(path, longest=longest))
+
+
+def lines_of(content: bytes, *, name: str) -> Iterator[tuple[int, str]]:
+    """The same of a plain file called `name` whose bytes are here."""
+    return _numbered(_groups(name, iter([content]), longest=LONGEST_LINE))
 
 
 def read_groups(path: str | os.PathLike[str], *, longest: int = LONGEST_LINE) -> Iterator[list[str]]:
     """The lines of one file in groups, as they come: those of a pipe without waiting for more than it holds."""
     name = os.fspath(path)
+    return _groups(name, _blocks(name), longest=longest)
+
+
+def _groups(name: str, blocks: Iterator[bytes], *, longest: int) -> Iterator[list[str]]:
     before = 0
-    for block in _whole_lines(name, _cut(_blocks(name), size=longest), longest=longest):
+    for block in _whole_lines(name, _cut(blocks, size=longest), longest=longest):
         try:
             lines = block.decode("utf-8").split("\n")
         except UnicodeDecodeError as error:
             raise _not_utf8(name, block, before, error) from None
         yield [line.removesuffix("\r") for line in lines]
         before += len(lines)
+
+
+def _numbered(groups: Iterator[list[str]]) -> Iterator[tuple[int, str]]:
+    number = 0
+    for lines in groups:
+        for line in lines:
+            number += 1
+            yield number, line
 
 
 def _files_in(directory: str) -> list[str]:

@@ -8,13 +8,15 @@ The file is bilm-tf's: UTF-8, one word a line, the id is the number of the line 
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from elmo.disk.guarded.plainfiles import read_bytes, require_file
 from elmo.disk.writing import write_file
-from elmo.errors import ConfigError, VocabularyError
-from elmo.text.lines import read_lines
+from elmo.errors import ConfigError, InputError, VocabularyError, WeightsError
+from elmo.text.lines import lines_of, read_lines
 
 BEGIN_SENTENCE = "<S>"
 END_SENTENCE = "</S>"
@@ -26,6 +28,10 @@ BEGIN_SENTENCE_ID, END_SENTENCE_ID, UNKNOWN_ID = range(3)
 SKIPPED_LINE = "!!!MAXTERMID"
 
 ORDINALS = ("first", "second", "third")
+
+# Of a model's or a corpus store's, which may come from anyone.
+MOST_VOCABULARY_BYTES = 256 << 20  # the largest that was ever reported has 5.5 million words
+MOST_WORDS = 1 << 24
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -103,7 +109,11 @@ class Vocabulary:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Vocabulary":
         """The vocabulary in a file. A blank line is the word '', as in bilm-tf; the specials must be in place."""
-        entries = [(number, word) for number, line in read_lines(path) if (word := line.strip()) != SKIPPED_LINE]
+        return cls._from_lines(read_lines(path), name=os.fspath(path))
+
+    @classmethod
+    def _from_lines(cls, lines: Iterable[tuple[int, str]], *, name: str) -> "Vocabulary":
+        entries = [(number, word) for number, line in lines if (word := line.strip()) != SKIPPED_LINE]
         words = tuple([word for _, word in entries])
         for i, special in enumerate(SPECIALS):
             if words[i : i + 1] != (special,):
@@ -111,7 +121,7 @@ class Vocabulary:
                     f"line {entries[i][0]} is {words[i]!r:.80}" if i < len(words) else f"there are {len(words)} entries"
                 )
                 raise VocabularyError(
-                    f"{os.fspath(path)}: {place}, but the {ORDINALS[i]} entry must be {special!r}; "
+                    f"{name}: {place}, but the {ORDINALS[i]} entry must be {special!r}; "
                     "repair the file with `elmo vocab check --fix` or make a new one with `elmo vocab build`"
                 )
         return cls(words)
@@ -127,3 +137,43 @@ class Vocabulary:
             word = next(word for word in self.words if error.object[error.start] in word)
             raise VocabularyError(f"{os.fspath(path)}: the word {word!r} cannot be written as UTF-8") from None
         write_file(path, data)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class UnreadVocabulary:
+    """The content of a vocabulary file as it was when its model was read; `read` makes the words of it."""
+
+    content: bytes
+    name: str
+
+    @classmethod
+    def of(cls, path: Path) -> "UnreadVocabulary":
+        """The bytes of a file of bounded size. What is wrong in them is said when they are read."""
+        return cls(read_bytes(path, most_bytes=MOST_VOCABULARY_BYTES), str(path))
+
+    def __repr__(self) -> str:
+        return f"<Vocabulary of {self.name}, not read yet>"
+
+    def read(self) -> Vocabulary:
+        """The vocabulary; WeightsError where the file holds none."""
+        _require_few(self.content.count(b"\n"), name=self.name)
+        try:
+            return Vocabulary._from_lines(lines_of(self.content, name=self.name), name=self.name)
+        except (InputError, VocabularyError) as error:
+            raise WeightsError(str(error)) from None
+
+
+def read_vocabulary(path: Path) -> Vocabulary:
+    """The vocabulary of a model or of a corpus store, from a file of bounded size; compressed ones are read too."""
+    require_file(path, most_bytes=MOST_VOCABULARY_BYTES)
+    with open(path, "rb") as file:
+        _require_few(sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b"")), name=str(path))
+    try:
+        return Vocabulary.read(path)
+    except (InputError, VocabularyError) as error:
+        raise WeightsError(str(error)) from None
+
+
+def _require_few(lines: int, *, name: str) -> None:
+    if lines > MOST_WORDS:
+        raise WeightsError(f"{name}: has {lines:,} lines, but at most {MOST_WORDS:,} are read")

@@ -3,9 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from elmo.model.bilstm import BiLSTMConfig
-from elmo.model.charcnn import CharCNNConfig
-from elmo.model.manylangs import ManyLangsConfig
 from elmo.weights.formats import read_model
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.native import read_config
@@ -36,35 +33,13 @@ def describe(source: str | Path) -> dict[str, Any]:
 
 def _architecture(model: LoadedModel) -> dict[str, Any]:
     tokens, lstm = model.config.tokens, model.config.lstm
-    facts: dict[str, Any] = {"token input": tokens.kind}
-    if isinstance(tokens, CharCNNConfig):
-        facts |= {
-            "character vectors": tokens.embedding_dim,
-            "filters": _filters(tokens.filters),
-            "highways": tokens.highways,
-            "activation": tokens.activation,
-            "characters in a row": tokens.characters,
-        }
-    elif isinstance(tokens, ManyLangsConfig):
-        facts |= {
-            "words": f"{tokens.words:,} vectors of {tokens.word_dim}",
-            "characters": f"{tokens.alphabet:,} vectors of {tokens.embedding_dim}",
-            "filters": _filters(tokens.filters),
-            "highways": tokens.highways,
-        }
-    else:
-        facts["words"] = tokens.words
-    facts |= {
+    return {
+        "token input": tokens.kind,
+        **tokens.facts(),
         "LSTM layers": lstm.layers,
         "directions": f"{lstm.directions}, {lstm.kind}" if lstm.directions > 1 else 1,
         "cell": lstm.cell_dim,
         "projection": lstm.projection_dim or "none",
+        **lstm.facts(),
+        "vectors": f"{model.config.layer_count} layers of {model.config.output_dim}",
     }
-    if isinstance(lstm, BiLSTMConfig):
-        facts["clips"] = f"cell {lstm.cell_clip or 'none'}, projection {lstm.projection_clip or 'none'}"
-        facts["skip connections"] = "yes" if lstm.skip_connections else "no"
-    return facts | {"vectors": f"{model.config.layer_count} layers of {model.config.output_dim}"}
-
-
-def _filters(filters: tuple[tuple[int, int], ...]) -> str:
-    return " ".join(f"{width}x{count}" for width, count in filters) or "none"

@@ -1,67 +1,95 @@
 """Any model on disk: which format a path holds, reading it, writing it. The door that everything else uses."""
 
 import contextlib
-import dataclasses
 import logging
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import torch
 from safetensors import SafetensorError
 
 from elmo.disk.cachefolder import cache_directory
 from elmo.disk.directories import recover
-from elmo.disk.guarded.archives import is_archive
 from elmo.disk.guarded.plainfiles import exists, one_line
 from elmo.errors import WeightsError
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
-from elmo.weights.bilmtf.files import find_checkpoint, is_checkpoint, read_checkpoint, write_checkpoint
+from elmo.weights.bilmtf.files import BILM_TF
 from elmo.weights.choices import Storage
 from elmo.weights.foreign import foreign_model
+from elmo.weights.format import Format, Read, ReadOptions, WriteOptions
 from elmo.weights.loaded import LoadedModel
-from elmo.weights.manylangs import is_manylangs, read_manylangs
-from elmo.weights.native import is_native, read_native, write_native
-from elmo.weights.published.addresses import Published, fetch_published, find_published, require_published
-from elmo.weights.published.packaged import DEFAULT, locate_packaged, packaged_directory
-from elmo.weights.zipped import detect_zip, read_zip
+from elmo.weights.manylangs import MANYLANGS
+from elmo.weights.native import NATIVE, native_reader
+from elmo.weights.published.addresses import fetch_published, find_published, require_published
+from elmo.weights.published.packaged import DEFAULT, find_packaged, packaged_directory
+from elmo.weights.zipped import MANYLANGS_ZIP, NLPL_ZIP
 
 logger = logging.getLogger(__name__)
 
-Format = Literal["native", "bilm-tf", "manylangs", "nlpl-zip", "manylangs-zip"]
 MODEL = "model"  # in the directory of a run
-WRITABLE: tuple[Format, ...] = ("native", "bilm-tf")
+
+# A format is one line here and one file; of those that fit a path the first is taken.
+FORMATS = (NATIVE, BILM_TF, MANYLANGS, NLPL_ZIP, MANYLANGS_ZIP)
+Writable = Literal["native", "bilm-tf"]  # the names of those that can be written, for signatures and command lines
 
 
-def detect(path: Path) -> Format:
-    """The format of what lies at `path`, from its name and its small files; no weights are read."""
+class FoundModel(NamedTuple):
+    """A model on this machine whose weights are not read yet."""
+
+    path: Path
+    format: Format
+    read: Read
+    tokenizer: Tokenizer | None = None  # of a published model, whose files do not say
+
+
+def find_model(source: str | Path, *, offline: bool = False) -> FoundModel:
+    """Where a model lies and in which format, from names and small files; a published one is fetched on first use.
+
+    The packaged model by its name; else a path that exists is a path, and what looks like a name is one.
+    """
+    path = Path(source)
+    if source == DEFAULT:
+        if exists(path):
+            logger.warning("%s is the packaged model; for what lies here under that name, write ./%s", source, source)
+        directory, config = find_packaged()
+        return FoundModel(directory, NATIVE, native_reader(directory, config))
+    with contextlib.suppress(RuntimeError):  # a home that nobody has
+        path = path.expanduser()
+    recover(path)
+    if exists(path / MODEL):
+        return _look(path) or find_in(path / MODEL)  # a model with a folder of that name, or the directory of a run
+    if isinstance(source, Path) or exists(path) or path.name != source or path.suffix in (".hdf5", ".zip"):
+        return find_in(path)
+    published = require_published(source)
+    return find_in(fetch_published(published, offline=offline))._replace(tokenizer=published.tokenizer)
+
+
+def find_in(path: Path) -> FoundModel:
+    """The model that lies at `path`, in whichever format."""
     recover(path)
     if not exists(path):
         raise WeightsError(f"{str(path)[:200]}: there is no such file or directory")
+    found = _look(path)
+    if found is not None:
+        return found
     if path.is_dir():
-        if is_native(path):
-            return "native"
-        if is_checkpoint(path):
-            return "bilm-tf"
-        if is_manylangs(path):
-            return "manylangs"
-        raise WeightsError(
-            f"{path}: {foreign_model(path) or 'is not a model directory'}; wanted is an ELMo of this program "
-            "(config.json with model.safetensors), options.json with weights.hdf5, or ELMoForManyLangs' config.json "
-            "with encoder.pkl"
-        )
-    if path.suffix in (".hdf5", ".h5"):
-        return "bilm-tf"
-    if is_archive(path):
-        return detect_zip(path)
-    raise WeightsError(
-        f"{path}: {foreign_model(path) or 'is not a model'}; wanted is a model directory, an .hdf5 file with its "
-        "options.json beside it, or a zip archive of NLPL's repository"
-    )
+        fault, wanted = "is not a model directory", [known.directory for known in FORMATS if known.directory]
+    else:
+        fault, wanted = "is not a model", ["a model directory", *(known.file for known in FORMATS if known.file)]
+    raise WeightsError(f"{path}: {foreign_model(path) or fault}; wanted is {', '.join(wanted[:-1])}, or {wanted[-1]}")
+
+
+def _look(path: Path) -> FoundModel | None:
+    for known in FORMATS:
+        read = known.find(path)
+        if read is not None:
+            return FoundModel(path, known, read)
+    return None
 
 
 def read_model(
-    source: str | Path,
+    source: str | Path | FoundModel,
     *,
     options: Path | None = None,
     embedding: Path | None = None,
@@ -77,27 +105,21 @@ def read_model(
     `options`, `embedding` (word vectors that lie apart) and `vocabulary` belong to bilm-tf's format, and are looked for
     beside the weights where they are not given. `tokenizer` replaces the one recorded, or the one supposed for formats
     that record none. `settle=False` leaves a missing settled state at zero, `finite=False` skips the search for NaN.
-    Published models are fetched on first use; `offline=True` never asks the network.
+    Published models are fetched on first use; `offline=True` never asks the network. What `find_model` has found is not
+    looked for again.
     """
-    path, published = _locate(source, offline=offline)
-    found = detect(path)
-    if found != "bilm-tf" and (options or embedding or vocabulary):
-        raise WeightsError(f"{path}: is a {found} model; options, embedding and vocabulary are for bilm-tf's format")
-    if found == "native":
-        model = read_native(path, dtype=dtype, finite=finite)
-    elif found == "manylangs":
-        model = read_manylangs(path, dtype=dtype or torch.float32, finite=finite)
-    elif found in ("nlpl-zip", "manylangs-zip"):
-        model = read_zip(path, dtype=dtype or torch.float32, finite=finite)
-    else:
-        files = find_checkpoint(path, options=options, embedding=embedding, vocabulary=vocabulary)
-        model = read_checkpoint(files, dtype=dtype or torch.float32, finite=finite)
-    if published is not None:
-        model = dataclasses.replace(model, tokenizer=published.tokenizer)
-    if tokenizer is not None:
-        model = dataclasses.replace(model, tokenizer=tokenizer)
+    found = source if isinstance(source, FoundModel) else find_model(source, offline=offline)
+    if not found.format.takes_files and (options or embedding or vocabulary):
+        raise WeightsError(
+            f"{found.path}: is a {found.format.name} model; options, embedding and vocabulary are for bilm-tf's format"
+        )
+    model = found.read(
+        ReadOptions(dtype=dtype, finite=finite, options=options, embedding=embedding, vocabulary=vocabulary)
+    )
+    if tokenizer or found.tokenizer:
+        model = model.replace(tokenizer=tokenizer or found.tokenizer)
     if settle and not model.is_settled:
-        logger.info("%s: settled after %d tokens", path, model.settle())
+        logger.info("%s: settled after %d tokens", found.path, model.settle())
     return model
 
 
@@ -116,42 +138,20 @@ def portable_name(source: str | None) -> str:
     return str(path) if path.exists() else source
 
 
-def _locate(source: str | Path, *, offline: bool) -> tuple[Path, Published | None]:
-    """The packaged model by its name; else a path that exists is a path, and what looks like a name is one."""
-    path = Path(source)
-    if source == DEFAULT:
-        if exists(path):
-            logger.warning("%s is the packaged model; for what lies here under that name, write ./%s", source, source)
-        return locate_packaged(), None
-    with contextlib.suppress(RuntimeError):  # a home that nobody has
-        path = path.expanduser()
-    recover(path)
-    if exists(path / MODEL) and not any(is_model(path) for is_model in (is_native, is_checkpoint, is_manylangs)):
-        return path / MODEL, None  # the directory of a run
-    if isinstance(source, Path) or exists(path) or path.name != source or path.suffix in (".hdf5", ".zip"):
-        return path, None
-    published = require_published(source)
-    return fetch_published(published, offline=offline), published
-
-
 def write_model(
     model: LoadedModel,
     path: str | Path,
     *,
-    format: Format = "native",  # noqa: A002 - the word users know it by
+    format: Writable = "native",  # noqa: A002 - the word users know it by
     storage: Storage = "float32",
     card: str | None = None,
     overwrite: bool = False,
 ) -> None:
     """Write a model directory, whole or not at all. A format that cannot hold the model refuses."""
+    writers = {known.name: known.write for known in FORMATS if known.write is not None}
+    if format not in writers:
+        raise WeightsError(f"format is {format!r}, but one of {', '.join(writers)} can be written")
     try:
-        if format == "native":
-            write_native(model, Path(path), storage=storage, card=card, overwrite=overwrite)
-        elif format == "bilm-tf":
-            if storage != "float32":
-                raise WeightsError(f"storage is {storage!r}, but bilm-tf's format holds float32 only")
-            write_checkpoint(model, Path(path), overwrite=overwrite)
-        else:
-            raise WeightsError(f"format is {format!r}, but one of {', '.join(WRITABLE)} can be written")
+        writers[format](model, Path(path), WriteOptions(storage=storage, card=card, overwrite=overwrite))
     except (OSError, SafetensorError) as error:
         raise WeightsError(f"{path}: cannot be written ({one_line(error)})") from None

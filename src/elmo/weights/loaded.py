@@ -3,26 +3,19 @@
 import dataclasses
 import functools
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self, overload
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from elmo.errors import WeightsError
+from elmo.errors import ConfigError, WeightsError
 from elmo.model.bilm import BiLM, BiLMConfig
-from elmo.model.charcnn import CharCNNConfig
-from elmo.model.manylangs import ManyLangsConfig
 from elmo.model.settled import settle
-from elmo.model.wordtable import WordTableConfig
-from elmo.text import chars
+from elmo.model.tokens import Rows, Spelling
 from elmo.text.codepoints import Dictionaries
 from elmo.text.tokenizer import Tokenizer
-from elmo.text.vocabulary import BEGIN_SENTENCE_ID, END_SENTENCE_ID, Vocabulary
+from elmo.text.vocabulary import UnreadVocabulary, Vocabulary
 from elmo.weights.tensors import content_sha256
-
-Rows = npt.NDArray[np.integer]
 
 
 class Softmax(NamedTuple):
@@ -32,73 +25,98 @@ class Softmax(NamedTuple):
     bias: Tensor  # [V]
 
 
+class _VocabularyField:
+    """The field `vocabulary` of a model: given as a `Vocabulary`, or unread and then read when it is first asked for.
+
+    Two threads that ask at once may both read; the values are equal, and the last one stays.
+    """
+
+    @overload
+    def __get__(self, model: None, owner: type["LoadedModel"]) -> None: ...
+
+    @overload
+    def __get__(self, model: "LoadedModel", owner: type["LoadedModel"]) -> Vocabulary | None: ...
+
+    def __get__(self, model: "LoadedModel | None", owner: type["LoadedModel"]) -> Vocabulary | None:
+        if model is None:
+            return None  # the default
+        vocabulary: Vocabulary | UnreadVocabulary | None = vars(model)["_vocabulary"]
+        if isinstance(vocabulary, UnreadVocabulary):
+            vocabulary = vocabulary.read()
+            model._check_words(len(vocabulary))
+            vars(model)["_vocabulary"] = vocabulary
+        return vocabulary
+
+    def __set__(self, model: "LoadedModel", value: Vocabulary | UnreadVocabulary | None) -> None:
+        vars(model)["_vocabulary"] = value
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LoadedModel:
-    """A biLM with all that is needed to feed it. A value; only `settle` changes what `bilm` holds."""
+    """A biLM with all that is needed to feed it. A value; only `settle` changes what `bilm` holds.
+
+    `vocabulary` may be given unread: embedding from characters never uses it. Then WeightsError comes from the first
+    use, if the file holds none or one that does not fit.
+    """
 
     bilm: BiLM
     tokenizer: Tokenizer
-    vocabulary: Vocabulary | None = None
+    vocabulary: _VocabularyField = _VocabularyField()
     dictionaries: Dictionaries | None = None  # of models from ELMoForManyLangs
     softmax: Softmax | None = None
     card: str | None = None
-    format: str = "memory"  # how it was stored: a name of `elmo.weights.formats.FORMATS`
+    format: str = "memory"  # how it was stored: the name of one of `elmo.weights.formats.FORMATS`
     source: str | None = None  # where it was read from
 
     def __post_init__(self) -> None:
-        where = self.source or "model"
-        words = None if self.vocabulary is None else len(self.vocabulary)
-        tokens = self.config.tokens
-        if isinstance(tokens, ManyLangsConfig):
-            _check_dictionaries(self.dictionaries, tokens, where=where)
-        elif isinstance(tokens, WordTableConfig):
-            if words is None:
-                raise WeightsError(f"{where}: a model that reads word ids needs its vocabulary")
-            if words != tokens.words:
-                raise WeightsError(
-                    f"{where}: the vocabulary has {words:,} words, but {tokens.words:,} are wanted, "
-                    "one for each row of the word vectors"
-                )
-        if self.softmax is not None:
-            V, D = self.softmax.weight.shape
-            if self.config.lstm.output_dim != D or self.softmax.bias.shape != (V,) or words not in (None, V):
-                raise WeightsError(
-                    f"{where}: softmax.weight is {[V, D]} and softmax.bias {list(self.softmax.bias.shape)}, but "
-                    f"{[words or V, self.config.lstm.output_dim]} and {[words or V]} are wanted"
-                )
+        unread = isinstance(vars(self)["_vocabulary"], UnreadVocabulary)
+        self._check_words(None if unread or self.vocabulary is None else len(self.vocabulary))
+        _ = self._spelling  # what it needs must be there
+
+    def _check_words(self, words: int | None) -> None:
+        """Whether the softmax fits the biLM and a vocabulary of so many words (None: not known)."""
+        if self.softmax is None:
+            return
+        V, D = self.softmax.weight.shape
+        if self.config.lstm.output_dim != D or self.softmax.bias.shape != (V,) or words not in (None, V):
+            raise WeightsError(
+                f"{self.source or 'model'}: softmax.weight is {[V, D]} and softmax.bias "
+                f"{list(self.softmax.bias.shape)}, but {[words or V, self.config.lstm.output_dim]} and {[words or V]} "
+                "are wanted"
+            )
+
+    def replace(self, **changes: Any) -> Self:
+        """The same model with other values for some fields. `dataclasses.replace` would read the vocabulary."""
+        return dataclasses.replace(self, **{"vocabulary": vars(self)["_vocabulary"], **changes})
 
     @property
     def config(self) -> BiLMConfig:
         """The architecture."""
         return self.bilm.config
 
+    @functools.cached_property
+    def _spelling(self) -> Spelling:
+        tokens = self.config.tokens
+        try:
+            return tokens.spelling(self.vocabulary if tokens.reads_words else None, self.dictionaries)
+        except ConfigError as error:
+            raise WeightsError(f"{self.source or 'model'}: {error}") from None
+
     def spell(self, words: Sequence[str]) -> Rows:
         """Each word as the row of ids that `bilm.tokens` reads: [W, C], whatever the model's scheme."""
-        tokens = self.config.tokens
-        if isinstance(tokens, CharCNNConfig):
-            return chars.spell(words, characters=tokens.characters)
-        if self.dictionaries is not None:
-            return self.dictionaries.spell(words)
-        assert self.vocabulary is not None
-        return self.vocabulary.ids_of(words)[:, None] + 1  # [W, 1]
+        return self._spelling.spell(words)
+
+    def spell_as_originals(self, words: Sequence[str]) -> Rows:
+        """The same, but where the originals take the words `<S>` and `</S>` for the boundary tokens, so does this."""
+        return self._spelling.spell_as_originals(words)
 
     def boundary_rows(self) -> Rows:
         """The rows of the begin-sentence and the end-sentence token: [2, C]."""
-        tokens = self.config.tokens
-        if isinstance(tokens, CharCNNConfig):
-            return chars.boundary_rows(characters=tokens.characters)
-        if self.dictionaries is not None:
-            return self.dictionaries.boundary_rows()
-        return np.array([[BEGIN_SENTENCE_ID + 1], [END_SENTENCE_ID + 1]])
+        return self._spelling.boundary_rows()
 
     def cut_words(self, words: Iterable[str]) -> list[str]:
         """Those that are longer than the model reads, so that two of them may get one vector."""
-        tokens = self.config.tokens
-        if isinstance(tokens, CharCNNConfig):
-            # A character has four bytes at most, so that most words need no second look.
-            safe = (tokens.characters - 2) // 4
-            return [w for w in words if len(w) > safe and chars.is_cut(w, characters=tokens.characters)]
-        return [] if self.dictionaries is None else [w for w in words if self.dictionaries.is_cut(w)]
+        return self._spelling.cut_words(words)
 
     @torch.no_grad()
     def settle(self) -> int:
@@ -120,19 +138,3 @@ class LoadedModel:
     def sha256(self) -> str:
         """The hash of the biLM's numbers when first asked for: equal for equal models in any format."""
         return content_sha256(self.bilm.state_dict())
-
-
-def _check_dictionaries(dictionaries: Dictionaries | None, tokens: ManyLangsConfig, *, where: str) -> None:
-    """Every id must have its row."""
-    if dictionaries is None:
-        raise WeightsError(f"{where}: a model that reads words by dictionary needs its dictionaries")
-    for name, ids, rows in (
-        ("word", dictionaries.words, tokens.words),
-        ("character", dictionaries.characters, tokens.alphabet),
-    ):
-        if (ids is None) != (rows == 0) or (ids and max(ids.values()) >= rows):
-            raise WeightsError(f"{where}: the {name} dictionary does not fit a table of {rows:,} rows")
-    if dictionaries.characters_in_row != tokens.characters:
-        raise WeightsError(
-            f"{where}: rows have {dictionaries.characters_in_row} characters, but {tokens.characters} are wanted"
-        )

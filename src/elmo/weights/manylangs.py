@@ -21,10 +21,11 @@ from elmo.model.manylangs import ManyLangsConfig
 from elmo.ops.lstmp.reference import FORGET_BIAS
 from elmo.text.codepoints import PADDING, Dictionaries, Ids, parse_dictionary
 from elmo.text.tokenizer import Tokenizer
+from elmo.weights.format import Format, Read
 from elmo.weights.guarded.limits import check_sizes, check_values
 from elmo.weights.guarded.pickles import read_state_dict
 from elmo.weights.loaded import LoadedModel
-from elmo.weights.tensors import build, check_finite, tensor_shapes
+from elmo.weights.tensors import check_finite, empty_bilm, fill, tensor_shapes
 
 CONFIG, WORDS, CHARACTERS = "config.json", "word.dic", "char.dic"
 TOKENS, ENCODER = "token_embedder.pkl", "encoder.pkl"
@@ -95,7 +96,8 @@ def read_manylangs(
         )
     except InputError as error:
         raise WeightsError(f"{directory}: {error}") from None
-    check_values(tensor_shapes(config).values(), where=str(directory))
+    bilm = empty_bilm(config)
+    check_values(tensor_shapes(bilm).values(), where=str(directory))
     tensors = _token_tensors(_Tensors(directory / TOKENS, embedder), config.tokens)
     encoder = _Tensors(directory / ENCODER, read_state_dict(member(directory, ENCODER)))
     lstm = config.lstm
@@ -103,10 +105,10 @@ def read_manylangs(
     if finite:
         check_finite(tensors, where=str(directory))
     return LoadedModel(
-        bilm=build(config, {name: tensor.to(dtype) for name, tensor in tensors.items()}),
+        bilm=fill(bilm, {name: tensor.to(dtype) for name, tensor in tensors.items()}),
         tokenizer=TOKENIZER,
         dictionaries=dictionaries,
-        format="manylangs",
+        format=MANYLANGS.name,
         source=str(directory),
     )
 
@@ -293,3 +295,12 @@ def _rows(tensors: Mapping[str, Tensor], name: str, ids: Ids | None, *, path: Pa
     if highest >= rows:
         raise WeightsError(f"{path}: {name}: has {rows:,} rows, but the dictionary has an id of {highest:,}")
     return rows
+
+
+def _find(path: Path) -> Read | None:
+    if not is_manylangs(path):
+        return None
+    return lambda asked: read_manylangs(path, dtype=asked.dtype or torch.float32, finite=asked.finite)
+
+
+MANYLANGS = Format(name="manylangs", find=_find, directory="ELMoForManyLangs' config.json with encoder.pkl")

@@ -12,19 +12,20 @@ from elmo.disk.directories import atomic_directory, recover
 from elmo.disk.guarded.jsonvalues import integer
 from elmo.disk.guarded.plainfiles import file_sha256, member, read_bytes, read_json, shortened
 from elmo.errors import ConfigError, InputError, WeightsError
-from elmo.model.bilm import BiLMConfig
-from elmo.model.manylangs import ManyLangsConfig
+from elmo.model.bilm import BiLM, BiLMConfig
+from elmo.model.tokens import TokensConfig
 from elmo.text.codepoints import Dictionaries, Ids, dictionary_text, parse_dictionary_text
 from elmo.text.tokenizer import Tokenizer
-from elmo.text.vocabularyfile import read_vocabulary, write_vocabulary
+from elmo.text.vocabulary import UnreadVocabulary
 from elmo.weights.card import default_card
 from elmo.weights.choices import Storage
+from elmo.weights.format import Format, Read
 from elmo.weights.guarded.limits import check_sizes, check_values
 from elmo.weights.guarded.tensorfile import read_header, read_tensors, write_tensors
 from elmo.weights.loaded import LoadedModel, Softmax
 from elmo.weights.quantized import SCALE, dequantize, is_half, quantize_all, scale_shape
 from elmo.weights.selftest import run_self_test
-from elmo.weights.tensors import SETTLED, build, check_finite, content_sha256, tensor_shapes
+from elmo.weights.tensors import SETTLED, check_finite, content_sha256, empty_bilm, fill, tensor_shapes
 
 FORMAT = "elmo"
 FORMAT_VERSION = 1
@@ -43,10 +44,16 @@ DTYPES: dict[str, torch.dtype] = {
 
 def is_native(path: Path) -> bool:
     """Whether a directory is a model in this format, of any version."""
+    return find_config(path) is not None
+
+
+def find_config(directory: Path) -> dict[str, Any] | None:
+    """config.json as it stands there, of any version; None where there is no model in this format."""
     try:
-        return read_json(member(path, CONFIG)).get("format") == FORMAT
+        values = read_json(member(directory, CONFIG))
     except WeightsError:
-        return False
+        return None
+    return values if values.get("format") == FORMAT else None
 
 
 def read_config(directory: Path) -> dict[str, Any]:
@@ -70,23 +77,30 @@ def upgrade(values: dict[str, Any], *, where: str) -> dict[str, Any]:
     return values
 
 
-def read_native(directory: Path, *, dtype: torch.dtype | None = torch.float32, finite: bool = True) -> LoadedModel:
+def read_native(
+    directory: Path,
+    *,
+    config: dict[str, Any] | None = None,
+    dtype: torch.dtype | None = torch.float32,
+    finite: bool = True,
+) -> LoadedModel:
     """Read a model directory. The numbers stay mapped to the file where `dtype` (None: as stored) is the stored one.
 
-    Weights in eight bits are read as float32.
+    Weights in eight bits are read as float32. `config` is what `find_config` has found there.
     """
     recover(directory)
     config_path = member(directory, CONFIG)
-    values = read_config(directory)
+    values = upgrade(read_json(config_path) if config is None else config, where=str(config_path))
     try:
-        config = BiLMConfig.from_dict(_required(values, "architecture"), where="architecture")
+        architecture = BiLMConfig.from_dict(_required(values, "architecture"), where="architecture")
         tokenizer = Tokenizer.from_dict(_required(values, "tokenizer"))
     except ConfigError as error:
         raise WeightsError(f"{config_path}: {error}") from None
-    check_sizes(config, where=str(config_path))
-    vocabulary = read_vocabulary(member(directory, VOCABULARY)) if (directory / VOCABULARY).is_file() else None
+    check_sizes(architecture, where=str(config_path))
+    vocabulary = UnreadVocabulary.of(member(directory, VOCABULARY)) if (directory / VOCABULARY).is_file() else None
     weights = member(directory, WEIGHTS)
-    tensors = _read_tensors(weights, config, dtype=dtype)
+    bilm = empty_bilm(architecture)
+    tensors = _read_tensors(weights, bilm, dtype=dtype)
     if finite:
         check_finite(tensors, where=str(weights))
     softmax = None
@@ -94,15 +108,15 @@ def read_native(directory: Path, *, dtype: torch.dtype | None = torch.float32, f
         softmax = Softmax(tensors.pop("softmax.weight"), tensors.pop("softmax.bias"))
     card = directory / CARD
     return LoadedModel(
-        bilm=build(config, tensors),
+        bilm=fill(bilm, tensors),
         tokenizer=tokenizer,
         vocabulary=vocabulary,
-        dictionaries=_read_dictionaries(directory, values, config) if config.tokens.kind == "manylangs" else None,
+        dictionaries=_read_dictionaries(directory, values, architecture.tokens),
         softmax=softmax,
         card=read_bytes(member(directory, CARD), most_bytes=MOST_CARD_BYTES).decode("utf-8", "replace")
         if card.is_file()
         else None,
-        format="native",
+        format=NATIVE.name,
         source=str(directory),
     )
 
@@ -131,16 +145,17 @@ def write_native(
         weights = temporary / WEIGHTS
         write_tensors(weights, stored)
         if model.vocabulary is not None:
-            write_vocabulary(model.vocabulary, temporary / VOCABULARY)
+            model.vocabulary.write(temporary / VOCABULARY)
         for name, ids in _dictionary_files(model.dictionaries).items():
             (temporary / name).write_bytes(dictionary_text(ids))
         for name, write in (extra or {}).items():
             write(temporary / name)
         # From here on the model as a reader will see it, rounding included.
-        tensors = _read_tensors(weights, model.config)
+        bilm = empty_bilm(model.config)
+        tensors = _read_tensors(weights, bilm)
         check_finite(tensors, where=f"{directory} (not written)")
         as_read = LoadedModel(
-            bilm=build(model.config, {name: t for name, t in tensors.items() if not name.startswith("softmax.")}),
+            bilm=fill(bilm, {name: t for name, t in tensors.items() if not name.startswith("softmax.")}),
             tokenizer=model.tokenizer,
             vocabulary=model.vocabulary,
             dictionaries=model.dictionaries,
@@ -171,13 +186,13 @@ def _dictionary_files(dictionaries: Dictionaries | None) -> dict[str, Ids]:
     return {name: ids for name, ids in files.items() if ids is not None}
 
 
-def _read_dictionaries(directory: Path, values: dict[str, Any], config: BiLMConfig) -> Dictionaries:
-    tokens = config.tokens
-    assert isinstance(tokens, ManyLangsConfig)
+def _read_dictionaries(directory: Path, values: dict[str, Any], tokens: TokensConfig) -> Dictionaries | None:
+    if tokens.dictionary_sizes is None:
+        return None
     try:
         found: dict[str, Ids] = {}
-        for name, rows in ((WORDS, tokens.words), (CHARACTERS, tokens.alphabet)):
-            if rows:
+        for name, size in zip((WORDS, CHARACTERS), tokens.dictionary_sizes, strict=True):
+            if size:
                 path = member(directory, name)
                 content = read_bytes(path, most_bytes=MOST_DICTIONARY_BYTES)
                 found[name] = parse_dictionary_text(content, where=str(path))
@@ -185,7 +200,7 @@ def _read_dictionaries(directory: Path, values: dict[str, Any], config: BiLMConf
         return Dictionaries(
             words=found.get(WORDS),
             characters=found.get(CHARACTERS),
-            characters_in_row=tokens.characters,
+            characters_in_row=tokens.row_length - 1,  # the first id is the word's
             longest=None if longest is None else integer(values, "longest_word", where=str(directory / CONFIG)),
         )
     except InputError as error:
@@ -198,20 +213,20 @@ def _required(values: dict[str, Any], key: str) -> Any:
     return values[key]
 
 
-def _read_tensors(path: Path, config: BiLMConfig, *, dtype: torch.dtype | None = torch.float32) -> dict[str, Tensor]:
-    shapes = tensor_shapes(config, settled=True)
+def _read_tensors(path: Path, bilm: BiLM, *, dtype: torch.dtype | None = torch.float32) -> dict[str, Tensor]:
+    shapes = tensor_shapes(bilm, settled=True)
     check_values(shapes.values(), where=str(path))
     header = read_header(path)
     if "softmax.weight" in header:
         V = header["softmax.weight"].shape[0] if header["softmax.weight"].shape else 0
-        shapes |= {"softmax.weight": (V, config.lstm.output_dim), "softmax.bias": (V,)}
+        shapes |= {"softmax.weight": (V, bilm.config.lstm.output_dim), "softmax.bias": (V,)}
     quantized = {name: shape for name, shape in shapes.items() if name in header and header[name].dtype is torch.int8}
     for name, shape in quantized.items():
         scales = scale_shape(name, shape)
         if scales is None:
             raise WeightsError(f"{path}: {name}: is of type I8, but this tensor is not stored in eight bits")
         shapes[name + SCALE] = scales
-    tensors = read_tensors(path, shapes)
+    tensors = read_tensors(path, shapes, header=header)
     for name in quantized:
         tensors[name] = dequantize(tensors[name], tensors.pop(name + SCALE))
     if quantized:
@@ -234,3 +249,21 @@ def _stored(model: LoadedModel, dtype: torch.dtype) -> dict[str, Tensor]:
     if model.softmax is not None:
         tensors |= {"softmax.weight": model.softmax.weight.detach(), "softmax.bias": model.softmax.bias.detach()}
     return {name: t.to("cpu", torch.float32 if name in SETTLED else dtype) for name, t in tensors.items()}
+
+
+def _find(path: Path) -> Read | None:
+    config = find_config(path) if path.is_dir() else None
+    return None if config is None else native_reader(path, config)
+
+
+def native_reader(directory: Path, config: dict[str, Any]) -> Read:
+    """What reads a model directory whose config.json is known."""
+    return lambda asked: read_native(directory, config=config, dtype=asked.dtype, finite=asked.finite)
+
+
+NATIVE = Format(
+    name="native",
+    find=_find,
+    write=lambda model, path, asked: write_native(model, path, **asked._asdict()),
+    directory="an ELMo of this program (config.json with model.safetensors)",
+)

@@ -14,7 +14,7 @@ from pathlib import Path
 from elmo.disk.bounded import remove_oldest
 from elmo.disk.cachefolder import cache_directory, why_not_private
 from elmo.ops.cpu.library import cpu_library_name
-from elmo.weights.native import WEIGHTS, is_native
+from elmo.weights.native import WEIGHTS
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ ABANDONED_SECONDS = 3600.0
 def packed_path(directory: Path, *, int8: bool) -> Path | None:
     """The file for a native model directory, which may not be there yet; None where none is wanted."""
     library = cpu_library_name()
-    if library is None or not is_native(directory):
+    if library is None:
         return None
     weights = (directory / WEIGHTS).resolve()
     if not weights.is_file():

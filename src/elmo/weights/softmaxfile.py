@@ -17,8 +17,7 @@ from elmo.disk.guarded.plainfiles import one_line, shortened
 from elmo.disk.temporaries import temporary_directory
 from elmo.disk.writing import errors_naming
 from elmo.errors import VocabularyError, WeightsError
-from elmo.text.vocabulary import Vocabulary
-from elmo.text.vocabularyfile import MOST_VOCABULARY_BYTES, MOST_WORDS
+from elmo.text.vocabulary import MOST_VOCABULARY_BYTES, MOST_WORDS, Vocabulary
 from elmo.weights.guarded.tensorfile import read_header, read_tensors, write_tensors
 from elmo.weights.loaded import LoadedModel, Softmax
 from elmo.weights.quantized import SCALE, dequantize, quantize, scale_shape

@@ -12,16 +12,21 @@ from elmo.model.bilm import BiLM, BiLMConfig
 SETTLED = ("settled_h", "settled_c")  # part of the state dict, computed from the weights
 
 
-def tensor_shapes(config: BiLMConfig, *, settled: bool = False) -> dict[str, tuple[int, ...]]:
-    """Name and shape of each tensor of the model; nothing is allocated."""
-    state = _skeleton(config).state_dict()
+def empty_bilm(config: BiLMConfig) -> BiLM:
+    """A model of names and shapes alone, for which nothing is allocated; `fill` gives it its numbers."""
+    with torch.device("meta"):
+        return BiLM(config)
+
+
+def tensor_shapes(bilm: BiLM, *, settled: bool = False) -> dict[str, tuple[int, ...]]:
+    """Name and shape of each tensor of a model."""
+    state = bilm.state_dict()
     names = [name for name in state if name not in SETTLED] + (list(SETTLED) if settled else [])
     return {name: tuple(state[name].shape) for name in names}
 
 
-def build(config: BiLMConfig, tensors: Mapping[str, Tensor]) -> BiLM:
-    """A model that uses `tensors` as they are. Without the settled state it is left at zero."""
-    bilm = _skeleton(config)
+def fill(bilm: BiLM, tensors: Mapping[str, Tensor]) -> BiLM:
+    """The empty model, which uses `tensors` as they are from now on. A missing settled state is left at zero."""
     dtype = next(iter(tensors.values())).dtype
     settled = {
         name: torch.zeros(tensor.shape, dtype=dtype)
@@ -62,8 +67,3 @@ def content_sha256(tensors: Mapping[str, Tensor]) -> str:
         digest.update(f"{name}{list(tensor.shape)}\n".encode())
         digest.update(tensor.numpy().astype("<f4", copy=False).data)
     return digest.hexdigest()
-
-
-def _skeleton(config: BiLMConfig) -> BiLM:
-    with torch.device("meta"):
-        return BiLM(config)

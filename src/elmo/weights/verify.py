@@ -24,6 +24,7 @@ def verify(source: str | Path) -> list[Finding]:
     except ElmoError as error:
         return [Finding(False, str(error))]
     findings = [Finding(True, f"{model.source}: a {model.format} model, all tensors present and of the right shape")]
+    findings += _vocabulary(model)
     findings += _finite(model)
     if not all(finding.ok for finding in findings):
         return findings
@@ -35,6 +36,17 @@ def verify(source: str | Path) -> list[Finding]:
         layers = torch.tensor(run_self_test(model)["layers"])
         findings.append(Finding(is_finite(layers), "vectors of the self-test sentence are finite (none are recorded)"))
     return findings
+
+
+def _vocabulary(model: LoadedModel) -> Iterator[Finding]:
+    """Embedding may never need it, so that reading the model did not look into it."""
+    try:
+        vocabulary = model.vocabulary
+    except ElmoError as error:
+        yield Finding(False, str(error))
+        return
+    if vocabulary is not None:
+        yield Finding(True, f"the vocabulary has {len(vocabulary):,} words")
 
 
 def _finite(model: LoadedModel) -> Iterator[Finding]:

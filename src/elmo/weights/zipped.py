@@ -1,19 +1,18 @@
 """Zip archives of models: NLPL's (bilm-tf's files) and ELMoForManyLangs', unpacked aside and read as what they hold."""
 
-import dataclasses
 import logging
 from pathlib import Path
-from typing import Literal
 
 import torch
 
-from elmo.disk.guarded.archives import Archive, gunzip, open_archive, unpacked
+from elmo.disk.guarded.archives import Archive, gunzip, is_archive, open_archive, unpacked
 from elmo.disk.guarded.plainfiles import MOST_JSON_BYTES, read_json
 from elmo.errors import WeightsError
 from elmo.text.tokenizer import Tokenizer
-from elmo.text.vocabularyfile import MOST_VOCABULARY_BYTES, read_vocabulary
+from elmo.text.vocabulary import MOST_VOCABULARY_BYTES, read_vocabulary
 from elmo.weights import manylangs
-from elmo.weights.bilmtf.files import OPTIONS, VOCABULARY, CheckpointFiles, read_checkpoint
+from elmo.weights.bilmtf.files import OPTIONS, VOCABULARY, BilmTfFiles, read_bilmtf
+from elmo.weights.format import Format, Read
 from elmo.weights.guarded.limits import MOST_VALUES
 from elmo.weights.loaded import LoadedModel
 
@@ -24,30 +23,21 @@ MOST_WEIGHTS_BYTES = 4 * MOST_VALUES
 # NLPL's models are of many languages; which one, an archive does not say in a way that can be relied on.
 TOKENIZER = Tokenizer(rule="unicode", language=None)
 
-ZipFormat = Literal["nlpl-zip", "manylangs-zip"]
-
-
-def detect_zip(path: Path) -> ZipFormat:
-    """Which kind of model an archive holds, by the names of its files."""
-    with open_archive(path) as archive:
-        return _kind(archive, path)
-
 
 def read_zip(path: Path, *, dtype: torch.dtype = torch.float32, finite: bool = True) -> LoadedModel:
     """Read the model in an archive; the settled state is left to the caller."""
     with open_archive(path) as archive:
-        if _kind(archive, path) == "nlpl-zip":
-            model = _read_nlpl(archive, path, dtype=dtype, finite=finite)
-            return dataclasses.replace(model, format="nlpl-zip", source=str(path))
-        model = _read_manylangs(archive, path, dtype=dtype, finite=finite)
-        return dataclasses.replace(model, format="manylangs-zip", source=str(path))
+        format = _format_of(archive, path)  # noqa: A001 - the word users know it by
+        read = _read_nlpl if format is NLPL_ZIP else _read_manylangs
+        model = read(archive, path, dtype=dtype, finite=finite)
+        return model.replace(format=format.name, source=str(path))
 
 
-def _kind(archive: Archive, path: Path) -> ZipFormat:
+def _format_of(archive: Archive, path: Path) -> Format:
     if NLPL_WEIGHTS in archive and OPTIONS in archive:
-        return "nlpl-zip"
+        return NLPL_ZIP
     if all(name in archive for name in (manylangs.CONFIG, manylangs.TOKENS, manylangs.ENCODER)):
-        return "manylangs-zip"
+        return MANYLANGS_ZIP
     raise WeightsError(
         f"{path}: is not an archive of a model; wanted are {NLPL_WEIGHTS} and {OPTIONS}, or "
         f"{manylangs.CONFIG}, {manylangs.TOKENS} and {manylangs.ENCODER}"
@@ -65,15 +55,15 @@ def _read_nlpl(archive: Archive, path: Path, *, dtype: torch.dtype, finite: bool
         vocabulary = directory / VOCABULARY
         if not vocabulary.is_file() and PACKED_VOCABULARY in archive:
             gunzip(directory / PACKED_VOCABULARY, vocabulary, most_bytes=MOST_VOCABULARY_BYTES)
-        files = CheckpointFiles(directory / NLPL_WEIGHTS, directory / OPTIONS, None, None)
+        files = BilmTfFiles(directory / NLPL_WEIGHTS, directory / OPTIONS, None, None)
         if "char_cnn" not in read_json(files.options):
             files = files._replace(vocabulary=vocabulary)
-        model = read_checkpoint(files, dtype=dtype, finite=finite)
-        model = dataclasses.replace(model, tokenizer=TOKENIZER)
+        model = read_bilmtf(files, dtype=dtype, finite=finite)
+        model = model.replace(tokenizer=TOKENIZER)
         if model.vocabulary is None and vocabulary.is_file():
             # Not needed to embed text, so a vocabulary that breaks the rules does not stop anyone.
             try:
-                model = dataclasses.replace(model, vocabulary=read_vocabulary(vocabulary))
+                model = model.replace(vocabulary=read_vocabulary(vocabulary))
             except WeightsError as error:
                 reason = str(error).replace(str(directory), str(path))
                 logger.warning("%s: the vocabulary is left out (%s)", path, reason)
@@ -97,3 +87,20 @@ def _read_manylangs(archive: Archive, path: Path, *, dtype: torch.dtype, finite:
                 directory, architecture=directory / "architecture.json", dtype=dtype, finite=finite
             )
         return manylangs.read_manylangs(directory, dtype=dtype, finite=finite)
+
+
+def _find(path: Path, wanted: Format) -> Read | None:
+    if path.is_dir() or not is_archive(path):
+        return None
+    with open_archive(path) as archive:
+        if _format_of(archive, path) is not wanted:
+            return None
+    return lambda asked: read_zip(path, dtype=asked.dtype or torch.float32, finite=asked.finite)
+
+
+NLPL_ZIP: Format = Format(
+    name="nlpl-zip",
+    find=lambda path: _find(path, NLPL_ZIP),
+    file="a zip archive of NLPL's repository",
+)
+MANYLANGS_ZIP: Format = Format(name="manylangs-zip", find=lambda path: _find(path, MANYLANGS_ZIP))

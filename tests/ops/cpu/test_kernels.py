@@ -11,7 +11,6 @@ from torch import Tensor
 
 from elmo.model.bilm import BiLM, BiLMConfig
 from elmo.model.charcnn import CharCNNConfig
-from elmo.model.packed import pack_tokens
 from elmo.ops.cpu.kernels import PackedLSTMP, kernels_run, pack
 from elmo.ops.lstmp import LSTMPState, LSTMPWeights, alive_rows, lstmp_reference
 from elmo.text.chars import spell
@@ -106,7 +105,7 @@ def test_int8_takes_a_quarter_of_the_memory() -> None:
 
 def make_tokens(*, int8: bool = False, **changes: object):
     bilm = make_encoder(**changes)
-    return pack_tokens(bilm.tokens, int8=int8)
+    return bilm.tokens.packed(int8=int8)
 
 
 def make_encoder(**changes: object) -> BiLM:
@@ -133,7 +132,7 @@ def spelled() -> Tensor:
 )
 def test_the_packed_encoder_equals_the_module(changes: dict[str, object]) -> None:
     bilm = make_encoder(**changes)
-    tokens = pack_tokens(bilm.tokens, int8=False)
+    tokens = bilm.tokens.packed(int8=False)
     expected = bilm.tokens.double()(spelled())
     assert_near(tokens(spelled()), expected, dtype=torch.float32, name="vectors")
 

@@ -14,7 +14,7 @@ from elmo.errors import WeightsError
 from elmo.model.bilm import BiLMConfig
 from elmo.model.bilstm import BiLSTMConfig
 from elmo.model.charcnn import CharCNNConfig
-from elmo.weights.formats import detect, read_model, write_model
+from elmo.weights.formats import find_in, read_model, write_model
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -202,7 +202,7 @@ def test_a_checkpoint_is_found_under_the_names_in_use(checkpoint, tmp_path):
         folder.mkdir()
         shutil.copy(checkpoint / "weights.hdf5", folder / weights)
         shutil.copy(checkpoint / "options.json", folder / options)
-        assert detect(folder) == "bilm-tf"
+        assert find_in(folder).format.name == "bilm-tf"
         assert read_model(folder).sha256 == wanted
         assert read_model(folder / weights).sha256 == wanted
 

@@ -1,6 +1,5 @@
 """`elmo convert`: a model of one format to another, or stored in fewer bits."""
 
-import dataclasses
 from pathlib import Path
 from typing import Annotated
 
@@ -57,7 +56,7 @@ def convert(
     Example: elmo convert run/model small-model --storage int8 --softmax-to small-softmax.safetensors
     """
     from elmo.disk.guarded.plainfiles import read_text
-    from elmo.weights.formats import Format, read_model, write_model
+    from elmo.weights.formats import Writable, read_model, write_model
     from elmo.weights.native import MOST_CARD_BYTES
     from elmo.weights.onnxfile import write_onnx
     from elmo.weights.softmaxfile import write_softmax
@@ -84,8 +83,8 @@ def convert(
         raise typer.BadParameter(
             f"{target} looks like a file, but a model is a directory; leave {Path(target).suffix} out, or name an .onnx"
         )
-    kept = model if with_softmax else dataclasses.replace(model, softmax=None)
-    chosen: Format = "bilm-tf" if target_format == "bilm-tf" else "native"
+    kept = model if with_softmax else model.replace(softmax=None)
+    chosen: Writable = "bilm-tf" if target_format == "bilm-tf" else "native"
     write_model(
         kept,
         target,

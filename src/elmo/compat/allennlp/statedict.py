@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from elmo.compat.rows import character_config
 from elmo.model.bilm import BiLMConfig
-from elmo.model.charcnn import CharCNNConfig
 
 CHARACTERS = "_token_embedder._char_embedding_weights"
 
@@ -22,8 +22,7 @@ def is_allennlps(state: dict[str, Any], prefix: str) -> bool:
 
 def translated(state: dict[str, Any], prefix: str, config: BiLMConfig) -> dict[str, Tensor]:
     """Take AllenNLP's biLM out of `state` and give it as the tensors of a `BiLM`; what is missing stays missing."""
-    tokens = config.tokens
-    assert isinstance(tokens, CharCNNConfig)
+    tokens = character_config(config)
 
     def take(name: str) -> Tensor | None:
         tensor = state.pop(f"{prefix}{name}", None)

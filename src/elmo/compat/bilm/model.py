@@ -19,10 +19,8 @@ from elmo.disk.guarded.plainfiles import read_json
 from elmo.embed.batches import BOUNDARIES
 from elmo.errors import ConfigError, InputError
 from elmo.model.bilm import BiLM
-from elmo.model.wordtable import WordTableConfig
-from elmo.text.chars import CHARACTER_COUNT
 from elmo.weights.bilmtf import layout
-from elmo.weights.tensors import build, check_finite
+from elmo.weights.tensors import check_finite, empty_bilm, fill
 
 
 class BidirectionalLanguageModel:
@@ -84,17 +82,13 @@ class BidirectionalLanguageModel:
     def _rows(self, ids: npt.NDArray[Any]) -> Tensor:
         """Ids as rows [N, T + 2, C] on the model's device."""
         tokens = self.bilm.config.tokens
-        reads_words = isinstance(tokens, WordTableConfig)
-        wanted = "[sentences, tokens]" if reads_words else f"[sentences, tokens, {tokens.characters}]"  # type: ignore[union-attr]
-        rows = ids[..., None] if reads_words else ids
+        wanted = "[sentences, tokens]" if tokens.reads_words else f"[sentences, tokens, {tokens.row_length}]"
+        rows = ids[..., None] if tokens.reads_words else ids
         if rows.ndim != 3 or not np.issubdtype(ids.dtype, np.integer):
             raise InputError(f"ids are {ids.dtype} of shape {list(ids.shape)}; integers {wanted} are wanted")
-        if isinstance(tokens, WordTableConfig):
-            most = tokens.words
-        else:
-            most = CHARACTER_COUNT - 1
-            if rows.shape[2] != tokens.characters:
-                raise InputError(f"ids have shape {list(ids.shape)}; {wanted} is wanted")
+        if rows.shape[2] != tokens.row_length:
+            raise InputError(f"ids have shape {list(ids.shape)}; {wanted} is wanted")
+        most = tokens.highest_id
         if rows.size and not (rows.min() >= 0 and rows.max() <= most):
             raise InputError(
                 f"ids reach from {rows.min()} to {rows.max()}; 0 to {most} is wanted: "
@@ -107,9 +101,10 @@ def read_bilm(options: Path, weights: Path, embedding: Path | None = None) -> Bi
     """The biLM of bilm-tf's files; with `embedding`, one that reads word ids, whose vocabulary need not be known."""
     words = None if embedding is None else layout.count_words(embedding, options=options)
     config = layout.config_from_options(read_json(options), words=words, where=str(options))
-    tensors = layout.read_weights(weights, config, embedding=embedding)
+    bilm = empty_bilm(config)
+    tensors = layout.read_weights(weights, bilm, embedding=embedding)
     check_finite(tensors, where=str(weights))
-    return build(config, tensors).requires_grad_(False)
+    return fill(bilm, tensors).requires_grad_(False)
 
 
 def _without_boundaries(layers: Tensor, steps: Tensor, mask: Tensor) -> Tensor:

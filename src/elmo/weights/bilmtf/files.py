@@ -1,6 +1,5 @@
 """A bilm-tf / AllenNLP checkpoint as files: finding what belongs together, reading it into a model, writing one."""
 
-import dataclasses
 import json
 import logging
 import os
@@ -13,16 +12,13 @@ import torch
 from elmo.disk.directories import atomic_directory
 from elmo.disk.guarded.plainfiles import member, one_line, read_json
 from elmo.errors import WeightsError
-from elmo.model.bilstm import BiLSTMConfig
-from elmo.model.charcnn import CharCNNConfig
 from elmo.model.frozen import frozen_copy
-from elmo.model.wordtable import WordTableConfig
 from elmo.text.tokenizer import Tokenizer
-from elmo.text.vocabulary import Vocabulary
-from elmo.text.vocabularyfile import read_vocabulary, write_vocabulary
+from elmo.text.vocabulary import Vocabulary, read_vocabulary
 from elmo.weights.bilmtf import layout
+from elmo.weights.format import Format, Read, ReadOptions, WriteOptions
 from elmo.weights.loaded import LoadedModel
-from elmo.weights.tensors import build, check_finite
+from elmo.weights.tensors import check_finite, empty_bilm, fill
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +28,7 @@ TOKENIZER = Tokenizer(rule="treebank")
 SAME_STATE = 1e-3  # of a settled state: no more than rounding
 
 
-class CheckpointFiles(NamedTuple):
+class BilmTfFiles(NamedTuple):
     """The files of one checkpoint."""
 
     weights: Path
@@ -41,18 +37,18 @@ class CheckpointFiles(NamedTuple):
     vocabulary: Path | Vocabulary | None
 
 
-def is_checkpoint(directory: Path) -> bool:
+def is_bilmtf(directory: Path) -> bool:
     """Whether a directory holds an options file and a weights file under the names that are in use."""
     return bool(_weights_in(directory)) and bool(_options_in(directory))
 
 
-def find_checkpoint(
+def find_bilmtf(
     path: Path,
     *,
     options: Path | None = None,
     embedding: Path | None = None,
     vocabulary: Path | Vocabulary | None = None,
-) -> CheckpointFiles:
+) -> BilmTfFiles:
     """The files that belong to a directory or to an .hdf5 file. Several candidates are an error, not a guess."""
     if path.is_dir():
         weights = _only(path, _weights_in(path), wanted=WEIGHTS)
@@ -65,10 +61,10 @@ def find_checkpoint(
             options = member(directory, beside.name)
         else:
             options = _only(directory, _options_in(directory), wanted=OPTIONS)
-    return CheckpointFiles(weights, options, embedding, vocabulary)
+    return BilmTfFiles(weights, options, embedding, vocabulary)
 
 
-def read_checkpoint(files: CheckpointFiles, *, dtype: torch.dtype = torch.float32, finite: bool = True) -> LoadedModel:
+def read_bilmtf(files: BilmTfFiles, *, dtype: torch.dtype = torch.float32, finite: bool = True) -> LoadedModel:
     """The model, without a settled state."""
     options = read_json(files.options)
     words: int | None = None
@@ -86,49 +82,44 @@ def read_checkpoint(files: CheckpointFiles, *, dtype: torch.dtype = torch.float3
             f"{files.embedding or files.weights}: embedding: found {words:,} rows, but the vocabulary has "
             f"{len(vocabulary):,} words and each wants one"
         )
-    tensors = layout.read_weights(files.weights, config, embedding=files.embedding)
+    bilm = empty_bilm(config)
+    tensors = layout.read_weights(files.weights, bilm, embedding=files.embedding)
     if finite:
         check_finite(tensors, where=str(files.weights))
     return LoadedModel(
-        bilm=build(config, {name: tensor.to(dtype) for name, tensor in tensors.items()}),
+        bilm=fill(bilm, {name: tensor.to(dtype) for name, tensor in tensors.items()}),
         tokenizer=TOKENIZER,
         vocabulary=vocabulary,
-        format="bilm-tf",
+        format=BILM_TF.name,
         source=str(files.weights),
     )
 
 
-def write_checkpoint(model: LoadedModel, directory: Path, *, overwrite: bool = False) -> None:
+def write_bilmtf(model: LoadedModel, directory: Path, *, overwrite: bool = False) -> None:
     """Write `options.json` and `weights.hdf5` (and `vocab.txt` for a model that reads words) into a new directory."""
     options = layout.options_from_config(model.config)
     for warning in _losses(model):
         logger.warning("%s: %s", directory, warning)
-    with atomic_directory(directory, overwrite=overwrite, replaceable=is_checkpoint) as temporary:
+    with atomic_directory(directory, overwrite=overwrite, replaceable=is_bilmtf) as temporary:
         layout.write_weights(temporary / WEIGHTS, model.config, model.bilm.state_dict())
         (temporary / OPTIONS).write_text(json.dumps(options, indent=2) + "\n", encoding="utf-8")
-        if isinstance(model.config.tokens, WordTableConfig) and model.vocabulary is not None:
-            write_vocabulary(model.vocabulary, temporary / VOCABULARY)
+        if model.config.tokens.reads_words and model.vocabulary is not None:
+            model.vocabulary.write(temporary / VOCABULARY)
 
 
 def _losses(model: LoadedModel) -> list[str]:
     """What the format drops, and who cannot load the result."""
-    lstm, tokens = model.config.lstm, model.config.tokens
-    assert isinstance(lstm, BiLSTMConfig)
     losses = {
         "the settled state is not written; readers compute it anew, and its vectors will differ a little": (
             model.is_settled and not _settles_as_stored(model)
         ),
         "the softmax is not written; bilm-tf's format has no place for it": model.softmax is not None,
-        "the original code cannot run a model of one direction": not lstm.bidirectional,
-        "AllenNLP refuses a model without skip connections; bilm-tf loads it": not lstm.skip_connections,
-        "AllenNLP refuses a model without projections; bilm-tf loads it": lstm.projection_dim is None
-        or (isinstance(tokens, CharCNNConfig) and not tokens.projected),
-        "AllenNLP has no models that read word ids; bilm-tf loads it": isinstance(tokens, WordTableConfig),
+        "the original code cannot run a model of one direction": model.config.lstm.directions == 1,
         f"the tokenizer rule {model.tokenizer.rule!r} is not written; readers suppose {TOKENIZER.rule!r}": (
             model.tokenizer != TOKENIZER
         ),
     }
-    return [text for text, lost in losses.items() if lost]
+    return [text for text, lost in losses.items() if lost] + layout.refused_by_allennlp(model.config)
 
 
 def _weights_in(directory: Path) -> list[str]:
@@ -167,6 +158,34 @@ def _only(directory: Path, names: list[str], *, wanted: str) -> Path:
 
 def _settles_as_stored(model: LoadedModel) -> bool:
     """Whether the weights as they are lead to the settled state that is stored; rounding after it was made may not."""
-    anew = dataclasses.replace(model, bilm=frozen_copy(model.bilm))
+    anew = model.replace(bilm=frozen_copy(model.bilm))
     anew.settle()
     return torch.allclose(anew.bilm.settled_h, model.bilm.settled_h, rtol=0, atol=SAME_STATE)
+
+
+def _find(path: Path) -> Read | None:
+    found = is_bilmtf(path) if path.is_dir() else path.suffix in (".hdf5", ".h5")
+    if not found:
+        return None
+
+    def read(asked: ReadOptions) -> LoadedModel:
+        files = find_bilmtf(path, options=asked.options, embedding=asked.embedding, vocabulary=asked.vocabulary)
+        return read_bilmtf(files, dtype=asked.dtype or torch.float32, finite=asked.finite)
+
+    return read
+
+
+def _write(model: LoadedModel, directory: Path, asked: WriteOptions) -> None:
+    if asked.storage != "float32":
+        raise WeightsError(f"storage is {asked.storage!r}, but bilm-tf's format holds float32 only")
+    write_bilmtf(model, directory, overwrite=asked.overwrite)
+
+
+BILM_TF = Format(
+    name="bilm-tf",
+    find=_find,
+    write=_write,
+    directory="options.json with weights.hdf5",
+    file="an .hdf5 file with its options.json beside it",
+    takes_files=True,
+)

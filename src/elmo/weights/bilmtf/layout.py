@@ -16,9 +16,10 @@ from elmo.disk.guarded.hdf5 import open_hdf5
 from elmo.disk.guarded.jsonvalues import clip, integer, pairs, table, text, truth
 from elmo.disk.guarded.plainfiles import shortened
 from elmo.errors import ConfigError, WeightsError
-from elmo.model.bilm import BiLMConfig
+from elmo.model.bilm import BiLM, BiLMConfig
 from elmo.model.bilstm import BiLSTMConfig
 from elmo.model.charcnn import CharCNNConfig
+from elmo.model.tokens import TokensConfig
 from elmo.model.wordtable import WordTableConfig
 from elmo.text.chars import CHARACTER_COUNT, CHARACTERS_IN_ROW
 from elmo.weights.guarded.limits import check_sizes, check_values
@@ -58,9 +59,7 @@ def config_from_options(options: Mapping[str, Any], *, words: int | None, where:
 
 def options_from_config(config: BiLMConfig) -> dict[str, Any]:
     """What bilm-tf and AllenNLP need in options.json to load the model. Fails if the layout cannot express it."""
-    lstm = config.lstm
-    if not isinstance(lstm, BiLSTMConfig):
-        raise WeightsError(f"lstm.kind is {lstm.kind!r}, which bilm-tf's format cannot hold; save in the native format")
+    lstm = require_lstm(config)
     if lstm.projection_dim is not None and lstm.projection_dim >= lstm.cell_dim:
         raise WeightsError(
             f"lstm.projection_dim is {lstm.projection_dim} and lstm.cell_dim {lstm.cell_dim}; bilm-tf's format holds a "
@@ -74,39 +73,48 @@ def options_from_config(config: BiLMConfig) -> dict[str, Any]:
             "proj_clip": _number(lstm.projection_clip),
             "projection_dim": lstm.output_dim,
             "use_skip_connections": lstm.skip_connections,
-        }
+        },
+        **_token_layout(config.tokens).options,
     }
-    if isinstance(config.tokens, CharCNNConfig):
-        options["char_cnn"] = {
-            "activation": config.tokens.activation,
-            "embedding": {"dim": config.tokens.embedding_dim},
-            "filters": [list(pair) for pair in config.tokens.filters],
-            "max_characters_per_token": config.tokens.characters,
-            "n_characters": CHARACTER_COUNT,
-            "n_highway": config.tokens.highways,
-        }
-    elif not isinstance(config.tokens, WordTableConfig):
-        raise WeightsError(
-            f"tokens.kind is {config.tokens.kind!r}, which bilm-tf's format cannot hold; save in the native format"
-        )
     if not lstm.bidirectional:
         options["bidirectional"] = False
     return options
 
 
-def read_weights(path: Path, config: BiLMConfig, *, embedding: Path | None = None) -> dict[str, Tensor]:
+def require_lstm(config: BiLMConfig) -> BiLSTMConfig:
+    """The LSTM's configuration, of the one kind that the layout can express."""
+    if not isinstance(config.lstm, BiLSTMConfig):
+        raise WeightsError(
+            f"lstm.kind is {config.lstm.kind!r}, which bilm-tf's format cannot hold; save in the native format"
+        )
+    return config.lstm
+
+
+def refused_by_allennlp(config: BiLMConfig) -> list[str]:
+    """What bilm-tf loads and AllenNLP does not."""
+    lstm = require_lstm(config)
+    unprojected = lstm.projection_dim is None or not _token_layout(config.tokens).projected
+    refusals = {
+        "AllenNLP refuses a model without skip connections; bilm-tf loads it": not lstm.skip_connections,
+        "AllenNLP refuses a model without projections; bilm-tf loads it": unprojected,
+        "AllenNLP has no models that read word ids; bilm-tf loads it": config.tokens.reads_words,
+    }
+    return [text for text, refused in refusals.items() if refused]
+
+
+def read_weights(path: Path, bilm: BiLM, *, embedding: Path | None = None) -> dict[str, Tensor]:
     """The tensors of a `BiLM`, by its names, from an HDF5 file.
 
     `embedding` is the file of the word vectors where they lie apart. [bilm-tf dump_token_embeddings]
     """
-    pieces = list(_pieces(config))
+    pieces = list(_pieces(bilm.config))
     check_values((piece.shape for piece in pieces), where=str(path))
     tensors: dict[str, Tensor] = {}
     with open_hdf5(path) as datasets, open_hdf5(embedding or path) as words:
         # All names and shapes before the first number: a wrong file fails at once and allocates nothing.
         found = [(words if piece.names[0] == "embedding" else datasets, piece) for piece in pieces]
         names = [file.check(piece.names, piece.shape) for file, piece in found]
-        tensors = {name: torch.zeros(shape) for name, shape in tensor_shapes(config).items()}
+        tensors = {name: torch.zeros(shape) for name, shape in tensor_shapes(bilm).items()}
         for (file, piece), name in zip(found, names, strict=True):
             views = [tensors[tensor][index] for tensor, index in piece.parts]
             if len(views) == 1:
@@ -149,9 +157,8 @@ class _Piece(NamedTuple):
 
 def _pieces(config: BiLMConfig) -> Iterator[_Piece]:
     """The whole layout. Word vectors or characters come first."""
-    yield from _word_pieces(config.tokens) if isinstance(config.tokens, WordTableConfig) else _character_pieces(config)
-    lstm = config.lstm
-    assert isinstance(lstm, BiLSTMConfig)
+    yield from _token_layout(config.tokens).pieces
+    lstm = require_lstm(config)
     C, D = lstm.cell_dim, lstm.output_dim
     for layer in range(lstm.layers):
         rows = (lstm.input_dim if layer == 0 else D) + D
@@ -182,13 +189,38 @@ def _lstm_names(lstm: BiLSTMConfig, layer: int, direction: int, name: str, old: 
     return tuple(names)
 
 
-def _word_pieces(config: WordTableConfig) -> Iterator[_Piece]:
-    yield _Piece(("embedding",), (config.words, config.output_dim), (("tokens.weight", slice(1, None)),))
+class _TokenLayout(NamedTuple):
+    """How a token encoder stands in the two files."""
+
+    options: dict[str, Any]
+    pieces: list[_Piece]
+    projected: bool = True
 
 
-def _character_pieces(config: BiLMConfig) -> Iterator[_Piece]:
-    tokens = config.tokens
-    assert isinstance(tokens, CharCNNConfig)
+def _token_layout(tokens: TokensConfig) -> _TokenLayout:
+    """The two kinds that bilm-tf has."""
+    if isinstance(tokens, CharCNNConfig):
+        return _TokenLayout(_character_options(tokens), list(_character_pieces(tokens)), tokens.projected)
+    if isinstance(tokens, WordTableConfig):
+        vectors = (("tokens.weight", slice(1, None)),)
+        return _TokenLayout({}, [_Piece(("embedding",), (tokens.words, tokens.output_dim), vectors)])
+    raise WeightsError(f"tokens.kind is {tokens.kind!r}, which bilm-tf's format cannot hold; save in the native format")
+
+
+def _character_options(tokens: CharCNNConfig) -> dict[str, Any]:
+    return {
+        "char_cnn": {
+            "activation": tokens.activation,
+            "embedding": {"dim": tokens.embedding_dim},
+            "filters": [list(pair) for pair in tokens.filters],
+            "max_characters_per_token": tokens.characters,
+            "n_characters": CHARACTER_COUNT,
+            "n_highway": tokens.highways,
+        }
+    }
+
+
+def _character_pieces(tokens: CharCNNConfig) -> Iterator[_Piece]:
     E, N = tokens.embedding_dim, tokens.filter_count
     yield _Piece(("char_embed",), (STORED_CHARACTERS, E), (("tokens.characters", slice(1, None)),))
     for i, (width, count) in enumerate(tokens.filters):

@@ -40,12 +40,14 @@ def read_header(path: Path) -> dict[str, TensorInfo]:
     return {name: TensorInfo(DTYPES[dtype], shape) for name, (dtype, shape, _, _) in entries.items()}
 
 
-def read_tensors(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Tensor]:
-    """Exactly the tensors named in `shapes`, mapped from the file.
+def read_tensors(
+    path: Path, shapes: Mapping[str, tuple[int, ...]], *, header: Mapping[str, TensorInfo] | None = None
+) -> dict[str, Tensor]:
+    """Exactly the tensors named in `shapes`, mapped from the file; `header` as `read_header` gave it to the caller.
 
     The mapping is private: what is written into a tensor never reaches the file.
     """
-    header = read_header(path)
+    header = read_header(path) if header is None else header
     unknown = sorted(header.keys() - shapes.keys())
     if unknown:
         raise WeightsError(f"{path}: {shortened(unknown[0])}: is not a tensor of this model")

@@ -6,7 +6,7 @@ from typing import Any
 
 from elmo.disk.guarded.plainfiles import file_sha256, member
 from elmo.errors import WeightsError
-from elmo.weights.native import CONFIG, WEIGHTS, is_native, read_config
+from elmo.weights.native import CONFIG, WEIGHTS, find_config, is_native
 
 DEFAULT = "english"
 MODELS = "models"
@@ -22,15 +22,16 @@ def has_packaged(name: str = DEFAULT) -> bool:
     return is_native(packaged_directory(name))
 
 
-def locate_packaged(name: str = DEFAULT) -> Path:
-    """The directory of a packaged model whose weights are those that were packaged."""
+def find_packaged(name: str = DEFAULT) -> tuple[Path, dict[str, Any]]:
+    """The directory of a packaged model whose weights are those that were packaged, and its config.json."""
     directory = packaged_directory(name)
-    if not has_packaged(name):
+    config = find_config(directory)
+    if config is None:
         raise WeightsError(
             f"{name}: this installation of elmo comes without its model ({directory} is missing); "
             "name another one (a directory, an HDF5 file, or a published model)"
         )
-    recorded: Any = read_config(directory).get("weights")
+    recorded: Any = config.get("weights")
     wanted = recorded.get("sha256") if isinstance(recorded, dict) else None
     found = file_sha256(member(directory, WEIGHTS))
     if found != wanted:
@@ -38,4 +39,4 @@ def locate_packaged(name: str = DEFAULT) -> Path:
             f"{directory / WEIGHTS}: sha256 is {found}, but {CONFIG} says {str(wanted)[:64]}; the file is damaged: "
             "install the package again"
         )
-    return directory
+    return directory, config
