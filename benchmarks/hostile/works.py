@@ -20,7 +20,7 @@ from benchmarks.hostile.mutations import (
 from benchmarks.hostile.target import Target
 from benchmarks.hostile.texts import COLUMNS, TEXT
 from elmo.corpus.build import build_corpus
-from elmo.corpus.layout import ARRAYS
+from elmo.corpus.layout import FILES
 from elmo.corpus.store import CorpusStore
 from elmo.corpus.work import folder_beside
 from elmo.embed.bulk import job as bulk
@@ -93,7 +93,7 @@ def _corpora(directory: Path) -> list[Target]:
         store_perplexity(model, store, device="cpu")
         return store.counts, store.tokenizer, store.verify()
 
-    changes: dict[str, Mutation] = {f"{name}.npy": mutate_npy for name in ARRAYS}
+    changes: dict[str, Mutation] = dict.fromkeys(FILES.values(), mutate_npy)
     changes |= {"corpus.json": mutate_json_text, "vocab.txt": mutate_text}
     stored = targets_of("corpus", contents(directory / "corpus"), changes, use)
 

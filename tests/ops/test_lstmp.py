@@ -170,7 +170,7 @@ def test_no_steps_leave_the_state_as_it_was() -> None:
 
 def test_rows_out_of_order_are_refused() -> None:
     inputs = make_inputs(Problem(), dtype=torch.float32)
-    with pytest.raises(ValueError, match="falling length"):
+    with pytest.raises(ValueError, match="descending length"):
         lstmp(
             inputs.x,
             LSTMPState(inputs.h0, inputs.c0),

@@ -313,7 +313,7 @@ def test_a_model_of_one_direction_that_reads_words_trains(toy_store, tmp_path):
 def test_a_model_of_words_must_have_the_corpus_vocabulary(toy_store, tmp_path):
     model = {"tokens": {"kind": "words", "words": 99, "output_dim": 8}, "lstm": {"input_dim": 8, "cell_dim": 8}}
     options = TrainConfig.from_dict({**QUICK, "size": None, "model": model})
-    with pytest.raises(ConfigError, match="vocabulary of 24"):
+    with pytest.raises(ConfigError, match="the vocabulary has 24 words, but 99 are wanted"):
         pretrain(toy_store, options, tmp_path, device="cpu", tensorboard=False)
 
 
