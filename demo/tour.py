@@ -7,7 +7,8 @@ import h5py
 from elmo.analysis.examples import read_everyday
 from elmo.analysis.neighbors import Neighbor, find_neighbors
 from elmo.analysis.similarity import compare_word
-from elmo.embed.bulk.job import BulkOptions, embed_file
+from elmo.embed.bulk.job import embed_file
+from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.embedder import Embedder
 
 # A word: a sentence, one with the same sense, one with another.

@@ -28,7 +28,7 @@ def plain_torch(model: str) -> tuple[Embed, Callable[[], None]]:
     """`elmo` on a machine without a compiler."""
     os.environ["ELMO_CPU_KERNELS"] = "0"
     loaded = elmo.load(model, device="cpu")
-    return lambda sentences, size: loaded.encode(sentences, layers="all", batch_size=size), loaded.cache.clear
+    return lambda sentences, size: loaded.encode(sentences, layers="all", batch_size=size), loaded._cache.clear
 
 
 def onnx_runtime(model: str) -> tuple[Embed, Callable[[], None]]:

@@ -17,7 +17,9 @@ from pathlib import Path
 import torch
 
 import elmo
-from elmo.embed.bulk.job import BulkOptions, embed_file, embed_part, parts_of
+from elmo.embed.bulk.job import embed_file
+from elmo.embed.bulk.options import BulkOptions
+from elmo.embed.bulk.parts import embed_part, parts_of
 from elmo.embed.bulk.writers.row import Line
 
 

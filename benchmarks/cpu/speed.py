@@ -162,7 +162,7 @@ def embedder(model: str, dtype: str) -> tuple[Embed, Callable[[], None]]:
     import elmo
 
     loaded = elmo.load(model, device="cpu", precision=dtype)
-    return lambda sentences, size: loaded.encode(sentences, layers="all", batch_size=size), loaded.cache.clear
+    return lambda sentences, size: loaded.encode(sentences, layers="all", batch_size=size), loaded._cache.clear
 
 
 def stack(model: str, *, theirs: bool) -> tuple[Embed, Callable[[], None]]:

@@ -23,10 +23,10 @@ from elmo.corpus.build import build_corpus
 from elmo.corpus.layout import FILES
 from elmo.corpus.store import CorpusStore
 from elmo.corpus.work import folder_beside
-from elmo.embed.bulk import job as bulk
-from elmo.embed.bulk import ray_engine
-from elmo.embed.bulk.job import BulkOptions, embed_file
+from elmo.embed.bulk import parts, ray_engine
+from elmo.embed.bulk.job import embed_file
 from elmo.embed.bulk.journal import FINISHED
+from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.embedder import Embedder
 from elmo.embed.module import Elmo
 from elmo.lm.perplexity import store_perplexity
@@ -180,7 +180,7 @@ def _jobs(directory: Path) -> list[Target]:
 
     folder = directory / "job"
     folder.mkdir()
-    bulk.LINES_IN_PART = 8  # in this process, so that one part is finished when the next one fails
+    parts.LINES_IN_PART = 8  # in this process, so that one part is finished when the next one fails
     whole = embedder.embed_tokens
     answers = iter([whole, whole])
     embedder.embed_tokens = lambda *given, **options: next(answers)(*given, **options)  # type: ignore[method-assign]

@@ -5,6 +5,10 @@
 CORPUS is a corpus store. A choice makes as many passes as the defaults would make without a clock, or as many as fit
 into the minutes, by the speed of its first steps; its schedule ends with them. Every finished choice is a line of the
 results. Perplexity is full-softmax, held out, average of both directions, of the best checkpoint.
+
+Only the minutes depend on the machine, not what a number of steps reaches. So whole hours can be tried in minutes: time
+the steps on a CPU (`--step-seconds FILE --only-time`), then make the same steps on a GPU (`--step-seconds FILE --device
+cuda`).
 """
 
 import argparse
@@ -47,22 +51,33 @@ def choices(default: TrainConfig) -> dict[str, TrainConfig]:
     }
 
 
-def run(store: CorpusStore, config: TrainConfig, *, steps: int) -> tuple[Result, float, list[float]]:
+def run(store: CorpusStore, config: TrainConfig, *, steps: int, device: str) -> tuple[Result, float, list[float]]:
     """A run of so many steps: its result, the seconds of its steps, and its held-out perplexities."""
     with tempfile.TemporaryDirectory() as folder:
-        result = pretrain(store, config.replace(steps=steps), folder, device="cpu", tensorboard=False)
+        result = pretrain(store, config.replace(steps=steps), folder, device=device, tensorboard=False)
         lines = list(read_metrics(Path(folder)))
     seconds = max((line["seconds"] for line in lines if line["kind"] == "train"), default=0.0)
     return result, seconds, [line["average"] for line in lines if line["kind"] == "heldout"]
 
 
 def seconds_of_a_step(store: CorpusStore, config: TrainConfig) -> float:
-    """By some steps, without the first ones, in which buffers are made."""
+    """On a CPU, by some steps, without the first ones, in which buffers are made."""
     quiet = config.replace(log_every=TRIAL_STEPS // 2, evaluate_every=10**9, checkpoint_every=10**9)
     with tempfile.TemporaryDirectory() as folder:
         pretrain(store, quiet.replace(steps=TRIAL_STEPS), folder, device="cpu", tensorboard=False)
         half, whole = (line["seconds"] for line in read_metrics(Path(folder)) if line["kind"] == "train")
     return float(whole - half) / (TRIAL_STEPS - TRIAL_STEPS // 2)
+
+
+def step_seconds(store: CorpusStore, wanted: dict[str, TrainConfig], file: Path | None) -> dict[str, float]:
+    """Seconds of a step of each choice: as the file has them, or measured now and added to it."""
+    seconds: dict[str, float] = json.loads(file.read_text(encoding="utf-8")) if file and file.exists() else {}
+    for name, config in wanted.items():
+        if name not in seconds:
+            seconds[name] = seconds_of_a_step(store, config)
+            if file:
+                file.write_text(json.dumps(seconds), encoding="utf-8")
+    return seconds
 
 
 def main() -> None:
@@ -73,23 +88,27 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--evaluations", type=int, default=20, help="of a run; each takes its time")
     parser.add_argument("--only", nargs="+", help="some of the choices, by name")
+    parser.add_argument("--step-seconds", type=Path, help="a JSON file that keeps the seconds of a step on a CPU")
+    parser.add_argument("--only-time", action="store_true", help="end when the steps are timed")
+    parser.add_argument("--device", default="cpu", help="where the runs are made")
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     store = CorpusStore.open(given.corpus)
     print(describe(store))
     symbols = len(store.train_symbols)
     default = complete_config(TrainConfig.recipe("modern"), symbols=symbols, device="cpu")
-    for name, config in choices(default).items():
-        if given.only and name not in given.only:
-            continue
+    wanted = {name: config for name, config in choices(default).items() if not given.only or name in given.only}
+    a_step = step_seconds(store, wanted, given.step_seconds)
+    if given.only_time:
+        return
+    for name, config in wanted.items():
         began, processor = time.monotonic(), time.process_time()
-        trial = seconds_of_a_step(store, config)
         assert config.batch_size is not None
         windows = windows_per_epoch(symbols, batch=config.batch_size, window=config.window)
-        wanted = round(choose_epochs(symbols, device="cuda") * windows)
-        steps = max(20, min(wanted, int(60 * given.minutes * (1 - EVALUATION_SHARE) / trial)))
+        passes = round(choose_epochs(symbols, device="cuda") * windows)
+        steps = max(20, min(passes, int(60 * given.minutes * (1 - EVALUATION_SHARE) / a_step[name])))
         every = -(-steps // given.evaluations)
-        result, seconds, curve = run(store, config.replace(evaluate_every=every), steps=steps)
+        result, seconds, curve = run(store, config.replace(evaluate_every=every), steps=steps, device=given.device)
         if result.perplexity is None:
             raise SystemExit(f"{name}: stopped after {result.step:,} of {result.steps:,} steps ({result.status})")
         line = {
@@ -100,6 +119,8 @@ def main() -> None:
             "rows": config.batch_size,
             "steps": steps,
             "epochs": round(steps / windows, 2),
+            "device": given.device,
+            "cpu_minutes": round(a_step[name] * steps / 60, 2),  # of the steps alone, by the speed of the first ones
             "minutes": round(seconds / 60, 2),
             "minutes_in_all": round((time.monotonic() - began) / 60, 2),
             "processor_minutes": round((time.process_time() - processor) / 60, 2),

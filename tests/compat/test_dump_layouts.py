@@ -8,7 +8,8 @@ import pytest
 import torch
 from tests.compat.golden import DUMPS, MODEL, assert_close, datasets
 
-from elmo.embed.bulk.job import BulkOptions, embed_file
+from elmo.embed.bulk.job import embed_file
+from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.load import load
 
 LAYERS = {"all": "all", "top": "top", "average": "mean"}

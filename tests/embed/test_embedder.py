@@ -13,6 +13,7 @@ from tests.tiny import make_bilm
 from torch.utils.data import DataLoader
 
 import elmo.embed.embedder as embedder_module
+from elmo.embed.batchembedder import BatchEmbedder
 from elmo.embed.embedder import Embedder
 from elmo.embed.load import load
 from elmo.embed.module import Elmo
@@ -360,7 +361,7 @@ def test_out_of_memory_halves_the_batch(
 ) -> None:
     sentences = [[f"w{n}", "x"] for n in range(8)]
     expected = embedder.encode(sentences)
-    real = Embedder._embed_rows
+    real = BatchEmbedder._embed_together
     sizes = []
 
     def scarce(self: Embedder, batch: list[object], *rest: object) -> object:
@@ -369,7 +370,7 @@ def test_out_of_memory_halves_the_batch(
             raise torch.OutOfMemoryError("CUDA out of memory")
         return real(self, batch, *rest)
 
-    monkeypatch.setattr(Embedder, "_embed_rows", scarce)
+    monkeypatch.setattr(BatchEmbedder, "_embed_together", scarce)
     for a, b in zip(embedder.encode(sentences), expected, strict=True):
         close(a, b)
     assert sizes == [8, 4, 2, 2, 4, 2, 2]
@@ -381,7 +382,7 @@ def test_out_of_memory_with_one_sentence_makes_windows_smaller(
 ) -> None:
     words = [f"w{n}" for n in range(100)]
     expected = embedder.encode([words])[0]
-    real = Embedder._embed_long
+    real = BatchEmbedder._embed_long
     windows = []
 
     def none(*_: object) -> object:
@@ -393,8 +394,8 @@ def test_out_of_memory_with_one_sentence_makes_windows_smaller(
             raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
         return real(self, *rest, window=window)
 
-    monkeypatch.setattr(Embedder, "_embed_rows", none)
-    monkeypatch.setattr(Embedder, "_embed_long", scarce)
+    monkeypatch.setattr(BatchEmbedder, "_embed_together", none)
+    monkeypatch.setattr(BatchEmbedder, "_embed_long", scarce)
     close(embedder.encode([words])[0], expected)
     assert windows == [51, 25]
 
@@ -403,7 +404,7 @@ def test_another_error_is_not_taken_for_lack_of_memory(embedder: Embedder, monke
     def broken(*_: object) -> object:
         raise RuntimeError("shapes do not match")
 
-    monkeypatch.setattr(Embedder, "_embed_rows", broken)
+    monkeypatch.setattr(BatchEmbedder, "_embed_together", broken)
     with pytest.raises(RuntimeError, match="shapes do not match"):
         embedder.encode(SENTENCES)
 

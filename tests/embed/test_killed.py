@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from tests.killing import contents, points, run
 
-import elmo.embed.bulk.job as bulk
+import elmo.embed.bulk.parts as bulk_parts
 import elmo.embed.bulk.ray_engine as ray_engine
 from elmo.apps.cli import main
+from elmo.embed.bulk.options import BulkOptions
 
 FORMATS = [".hdf5", ".parquet", ".npz", ".jsonl"]
 LINES = ["I sat on the river bank .", "", "The bank approved my loan .", "naïve 漢字 😀", "Yes", "No .", "A loan"]
@@ -53,7 +54,7 @@ def sweep(folder: Path, model: Path, output: str, *more: str, before: str | None
 
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk, "LINES_IN_PART", 3)
+    monkeypatch.setattr(bulk_parts, "LINES_IN_PART", 3)
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -150,7 +151,7 @@ def test_shards_killed_anywhere_and_resumed_are_those_of_an_undisturbed_run(
         shards: Sequence[ray_engine.Shard],
         folder: Path,
         settings: Mapping[str, Any],
-        options: bulk.BulkOptions,
+        options: BulkOptions,
         __: object,
         source: str,
     ) -> Iterator[int]:

@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-import elmo.embed.bulk.job as bulk
-from elmo.embed.bulk.job import BulkOptions, embed_file
+import elmo.embed.bulk.parts as bulk_parts
+from elmo.embed.bulk.job import embed_file
+from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.bulk.ray_engine import EmbedShard, plan
 from elmo.embed.embedder import Embedder
 
@@ -35,7 +36,7 @@ def places(texts: Path) -> list[tuple[str, int, str]]:
 def test_json_lines_and_parquet_have_the_file_and_its_own_line_numbers(
     embedder: Embedder, texts: Path, places: list[tuple[str, int, str]], parts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk, "LINES_IN_PART", parts)
+    monkeypatch.setattr(bulk_parts, "LINES_IN_PART", parts)
     for name in ("out.jsonl", "out.parquet"):
         output = texts.parent / name
         embed_file(embedder, str(texts), str(output), options=BulkOptions())

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from elmo.embed.bulk.job import BulkOptions, embed_file
+from elmo.embed.bulk.job import embed_file
+from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.embedder import Embedder
 from elmo.embed.load import load
 

@@ -20,8 +20,7 @@ import pytest
 import torch
 from tests.tiny import make_bilm
 
-from elmo.embed import embedder as embedder_module
-from elmo.embed import module as module_module
+from elmo.embed import runners
 from elmo.embed.embedder import Embedder
 from elmo.embed.load import load
 from elmo.embed.module import Elmo
@@ -102,8 +101,7 @@ def test_threads_get_the_bits_of_serial_calls(
     make: Callable[[str], Callable[[Sentences], Answers]], kernels: bool, device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not kernels:
-        monkeypatch.setattr(embedder_module, "can_pack", lambda _: False)
-        monkeypatch.setattr(module_module, "can_pack", lambda _: False)
+        monkeypatch.setattr(runners, "can_pack", lambda _: False)
     for seed in range(ROUNDS):
         asked = make_calls(seed)
         alone, shared = make(device), make(device)

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from elmo.analysis.choices import Words
 from elmo.analysis.similarity import choose_place
 from elmo.embed.bulk.progress import TextBar
+from elmo.embed.choices import Layers
 from elmo.embed.embedder import BAR_AFTER_SECONDS, Embedder
-from elmo.embed.selection import Layers
 from elmo.errors import ConfigError
 
 BATCH = 256

@@ -1,4 +1,4 @@
-"""`Embedder.encode`: sentences in, vectors out, in input order. The same call never gives two answers."""
+"""`Embedder`: a biLM ready to embed token lists, in batches, in input order. The same call never gives two answers."""
 
 import contextlib
 import logging
@@ -13,21 +13,21 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from elmo.embed.batches import BOUNDARIES, by_length, in_order
-from elmo.embed.contextualize import Forward, contextualize, contextualize_long
+from elmo.embed.batchembedder import BatchEmbedder
+from elmo.embed.batches import by_length, in_order
+from elmo.embed.carry import widened, with_first_rows
+from elmo.embed.choices import Layers, Precision
 from elmo.embed.cputhreads import CPU_THREADS
-from elmo.embed.graphs import CapturedBiLM
-from elmo.embed.selection import Layers, Pooling, check_layers, join_pieces, pool, select_layers, sentence_rows
-from elmo.embed.sentences import read_sentences
+from elmo.embed.encoding import Encoding
+from elmo.embed.precision import choose_dtype
+from elmo.embed.runners import fastest_forward, fastest_runner
 from elmo.embed.wordcache import WordCache
 from elmo.embed.wordrows import word_vectors
 from elmo.errors import ConfigError
-from elmo.model.bilm import BiLM
 from elmo.model.bilstm import State
 from elmo.model.choices import StateMode
 from elmo.model.frozen import frozen_copy
-from elmo.model.packed import PackedBiLM, can_pack
-from elmo.ops.cpu.bfloat16 import cpu_runs_bfloat16
+from elmo.model.packed import PackedBiLM
 from elmo.ops.cpu.packed_file import PackedFile
 from elmo.ops.device import choose_device
 from elmo.ops.gpu.transfer import to_device
@@ -37,21 +37,11 @@ from elmo.weights.loaded import LoadedModel
 
 logger = logging.getLogger(__name__)
 
-Array = npt.NDArray[np.float32]
-
 STATES = ("settled", "zero", "carry")
-DTYPES = {
-    "float32": torch.float32,
-    "float64": torch.float64,
-    "bfloat16": torch.bfloat16,
-    "float16": torch.float16,
-    "int8": torch.float32,  # of everything but the weights
-}
 POSITIONS_FACTOR_ON_GPU = 16
 BATCH_SIZE, BATCH_SIZE_ON_GPU = 64, 1024
 SHORTEST_ON_GPU = 0.8  # of a batch's longest sentence
 MOST_POSITIONS = 4096  # rows x steps in one batch; a longer sentence goes through in windows of this many steps
-SMALLEST_WINDOW = 16
 BAR_AFTER_SECONDS = 1.0
 
 
@@ -60,14 +50,14 @@ class Reference(NamedTuple):
 
     name_or_path: str
     device: str | None
-    precision: str | None
+    precision: Precision | None
     state: StateMode
     num_threads: int | None
     options: str | None
     offline: bool
 
 
-class Embedder:
+class Embedder(Encoding):
     """A biLM ready to embed. Nothing is remembered between calls but the vectors of words.
 
     Made by `elmo.load`. Pickles as a reference to the model's files, not with its weights. Threads may share one.
@@ -81,7 +71,7 @@ class Embedder:
         model: LoadedModel,
         *,
         device: str | None = None,
-        precision: str | None = None,
+        precision: Precision | None = None,
         state: StateMode = "settled",
         num_threads: int | None = None,
         reference: Reference | None = None,
@@ -92,13 +82,15 @@ class Embedder:
         if num_threads is not None and num_threads < 1:
             raise ConfigError(f"num_threads is {num_threads}; it must be at least 1")
         self.device = choose_device(device)
-        self.dtype = _choose_dtype(precision, self.device)
+        self.dtype = choose_dtype(precision, self.device)
         self.precision = str(self.dtype).removeprefix("torch.")
         self.state = state
         self.num_threads = num_threads
         self.model = model
         self.bilm = frozen_copy(model.bilm).to(self.device, self.dtype)
-        self._runner = self._prepare(int8=precision == "int8", packed=packed)
+        self._runner = fastest_runner(self.bilm, int8=precision == "int8", packed=packed)  # computes what `bilm` does
+        if isinstance(self._runner, PackedBiLM):
+            self.precision = "int8" if precision == "int8" else "float32"
         self._reference = reference
         with torch.inference_mode():
             self._boundaries = self._word_rows(model.boundary_rows())  # [2, D]
@@ -106,25 +98,12 @@ class Embedder:
         self._cut_words: list[str] = []
         self._told_of_cut_words = False
         self._cache = WordCache(self._encode_words, size=self._boundaries.shape[1])
-        self._forward: Forward = self._runner
-        if self.device.type == "cuda" and state != "carry" and self.bilm.config.lstm.carries_state:
-            self._forward = CapturedBiLM(self.bilm, start=self._start(1))
+        # The same for whole batches, where that can be faster still.
+        self._forward = fastest_forward(self._runner, start=None if state == "carry" else self._start(1))
 
     @property
     def _most_positions(self) -> int:
         return MOST_POSITIONS * (POSITIONS_FACTOR_ON_GPU if self.device.type == "cuda" else 1)
-
-    def _prepare(self, *, int8: bool, packed: PackedFile | None) -> BiLM | PackedBiLM:
-        """The biLM itself, or its copy for a CPU's kernels where that is faster."""
-        if self.device.type == "cpu" and can_pack(self.bilm):
-            self.precision = "int8" if int8 else "float32"
-            return PackedBiLM(self.bilm, int8=int8, file=packed)
-        if int8:
-            logger.warning(
-                "precision int8 needs a CPU, a C++ compiler (g++) and a model with its own biLSTM; computing in %s",
-                self.precision,
-            )
-        return self.bilm
 
     @property
     def dim(self) -> int:
@@ -135,61 +114,6 @@ class Embedder:
     def layer_count(self) -> int:
         """How many layers `layers="all"` gives."""
         return self.bilm.config.layer_count
-
-    def encode(
-        self,
-        sentences: str | Sequence[str] | Sequence[Sequence[str]],
-        *,
-        layers: Layers = "mean",
-        pooling: Pooling | None = None,
-        batch_size: int | None = None,
-        show_progress_bar: bool | None = None,
-        convert_to_numpy: bool = True,
-        normalize: bool = False,
-        return_tokens: bool = False,
-        split_sentences: bool = True,
-    ) -> Any:
-        """Vectors for each token of each sentence.
-
-        `sentences`: a `str` is raw text and gives one result; a list of `str` is raw texts, tokenized by the model's
-        rule; a list of lists of `str` is tokens, each list one sentence, taken as they are.
-        `split_sentences`: a raw text may have several sentences. They are embedded one by one, and the vectors of all
-        tokens of the text come back in one result. With False each text is one sentence.
-        `layers`: the mean of all layers, the top one, all of them, or one by its number (0: the tokens, -1: the top).
-        Without `pooling`: a list of [T, D] (or [L, T, D] for "all"), one row a token. With it: one array [N, D]
-        (or [N, L, D]), the mean or the maximum over a text's tokens (zeros where it has none).
-        `normalize` scales every vector to length 1. `show_progress_bar=None` shows a bar on a terminal after a second.
-        `return_tokens=True` gives a pair: the vectors, and each text's tokens, a `Tokens` (a sequence of words, with
-        `words`, `starts` and `offsets` in characters of the raw text, and `sentence_starts`), or the list of tokens
-        that was given. `batch_size` is sentences, at most: 64, and 1024 on a GPU, if it is None.
-        """
-        check_layers(layers, self.layer_count)
-        if pooling not in (None, "mean", "max"):
-            raise ConfigError(f"pooling is {pooling!r}; it must be 'mean', 'max' or None")
-        if batch_size is not None and batch_size < 1:
-            raise ConfigError(f"batch_size is {batch_size}; it must be at least 1")
-        single = isinstance(sentences, str)
-        texts = read_sentences(sentences, self.model.tokenizer, split=split_sentences)
-        vectors, _ = self.embed_tokens(
-            [piece for text in texts for piece in text.pieces],
-            layers=layers,
-            batch_size=batch_size,
-            show_progress_bar=show_progress_bar,
-        )
-        results = join_pieces([len(text.pieces) for text in texts], vectors)
-        if pooling is not None:
-            results = [pool(result, pooling) for result in results]
-        if normalize:
-            results = [torch.nn.functional.normalize(result, dim=-1) for result in results]
-        output: Any = [result.numpy() for result in results] if convert_to_numpy else results
-        if single:
-            output = output[0]
-        elif pooling is not None:
-            output = _stack(results, self._empty(layers, pooled=True), numpy=convert_to_numpy)
-        if return_tokens:
-            tokens = [text.tokens for text in texts]
-            return output, tokens[0] if single else tokens
-        return output
 
     def embed_tokens(
         self,
@@ -224,24 +148,33 @@ class Embedder:
             if finished is not None:
                 finished(batch)
 
+        together = BatchEmbedder(
+            forward=self._forward,
+            runner=self._runner,
+            word_vectors=self._cache.look_up,
+            boundaries=self._boundaries,
+            layers=layers,
+            most_positions=self._most_positions,
+            advanced=advanced,
+        )
         with bar, self._threads(), torch.inference_mode():
             if self.state == "carry":
                 carried = carried if carried is not None else self.bilm.zero_state(0)
                 for batch in in_order(len(sentences), most_sentences=batch_size):
-                    carried = _widen(carried, self.bilm.zero_state(len(batch)))
+                    carried = widened(carried, self.bilm.zero_state(len(batch)))
                     with self._turn():
-                        start = _head(carried, len(batch))
-                        rows, after = self._embed_batch([sentences[n] for n in batch], layers, start, advanced)
-                    carried = _replace_head(carried, after)
-                    for n, vectors in zip(batch, rows, strict=True):
+                        start = carried.rows(slice(None, len(batch)))
+                        embedded, after = together.embed([sentences[n] for n in batch], start)
+                    carried = with_first_rows(carried, after)
+                    for n, vectors in zip(batch, embedded, strict=True):
                         results[n] = vectors
                     report(batch)
             else:
                 for batch in self._batches([len(s) for s in sentences], batch_size):
                     with self._turn():
                         start = self._start(len(batch))
-                        rows, _ = self._embed_batch([sentences[n] for n in batch], layers, start, advanced)
-                    for n, vectors in zip(batch, rows, strict=True):
+                        embedded, _ = together.embed([sentences[n] for n in batch], start)
+                    for n, vectors in zip(batch, embedded, strict=True):
                         results[n] = vectors
                     report(batch)
         self._warn_of_cut_words()
@@ -255,13 +188,6 @@ class Embedder:
             most_positions=self._most_positions,
             shortest=SHORTEST_ON_GPU if self.device.type == "cuda" else 0.0,
         )
-
-    def _contextualize(
-        self, sentences: Sequence[Sequence[str]], state: State | None = None
-    ) -> tuple[Tensor, Tensor, State]:
-        """One batch, the longest sentence first -> layers on the device, lengths, state; see `embed.contextualize`."""
-        start = self._start(len(sentences)) if state is None else state
-        return contextualize(self._forward, self._cache.look_up, self._boundaries, sentences, start)
 
     def _start(self, rows: int) -> State:
         return self.bilm.settled_state(rows) if self.state == "settled" else self.bilm.zero_state(rows)
@@ -284,82 +210,6 @@ class Embedder:
                 "save it with save_pretrained and use elmo.load on the directory"
             )
         return _load_again, (self._reference,)
-
-    def _embed_batch(
-        self, sentences: list[Sequence[str]], layers: Layers, state: State, advanced: Callable[[int], None]
-    ) -> tuple[list[Tensor], State]:
-        """One batch, halved and tried again for as long as memory does not suffice."""
-        widest = max(len(s) for s in sentences) + BOUNDARIES
-        try:
-            if len(sentences) == 1 and widest > self._most_positions:
-                return self._embed_long(sentences[0], layers, state, advanced, window=self._most_positions)
-            if len(sentences) * widest <= 2 * self._most_positions:
-                embedded = self._embed_rows(sentences, layers, state)
-                advanced(sum(map(len, sentences)))
-                return embedded
-        except (torch.OutOfMemoryError, RuntimeError) as error:
-            if not _is_out_of_memory(error):
-                raise
-            if len(sentences) == 1:
-                return self._embed_in_smaller_windows(sentences[0], layers, state, advanced, error)
-            logger.warning("out of memory with %d sentences of %d tokens; halving", len(sentences), widest)
-            if self.device.type == "cuda":
-                torch.cuda.empty_cache()
-        # A batch over the budget comes only from state "carry", whose batches are the caller's; rows are independent.
-        half = len(sentences) // 2
-        left, left_state = self._embed_batch(sentences[:half], layers, state.rows(slice(None, half)), advanced)
-        right, right_state = self._embed_batch(sentences[half:], layers, state.rows(slice(half, None)), advanced)
-        return left + right, State(
-            torch.cat([left_state.h, right_state.h], dim=2), torch.cat([left_state.c, right_state.c], dim=2)
-        )
-
-    def _embed_in_smaller_windows(
-        self,
-        sentence: Sequence[str],
-        layers: Layers,
-        state: State,
-        advanced: Callable[[int], None],
-        error: Exception,
-    ) -> tuple[list[Tensor], State]:
-        window = min(self._most_positions, len(sentence) + BOUNDARIES) // 2
-        while window >= SMALLEST_WINDOW:
-            logger.warning("out of memory with a sentence of %d tokens; windows of %d", len(sentence), window)
-            try:
-                return self._embed_long(sentence, layers, state, advanced, window=window)
-            except (torch.OutOfMemoryError, RuntimeError) as again:
-                if not _is_out_of_memory(again):
-                    raise
-                window //= 2
-        raise error
-
-    def _embed_rows(self, sentences: list[Sequence[str]], layers: Layers, state: State) -> tuple[list[Tensor], State]:
-        stacked, lengths, after = self._contextualize(sentences, state)
-        chosen = select_layers(stacked, layers)  # [N, T, D] or [L, N, T, D]
-        return sentence_rows(chosen, (lengths - 1).tolist()), after
-
-    def _embed_long(
-        self, sentence: Sequence[str], layers: Layers, state: State, advanced: Callable[[int], None], *, window: int
-    ) -> tuple[list[Tensor], State]:
-        P = self.bilm.config.lstm.output_dim
-        result = self._empty(layers, tokens=len(sentence))
-        after = state
-        pieces = contextualize_long(self._runner, self._cache.look_up, self._boundaries, sentence, state, window=window)
-        for piece in pieces:
-            if isinstance(piece, State):
-                after = piece
-                continue
-            direction, span, stacked = piece  # stacked: [L + 1, t, P]
-            first, last = max(span.start, 1), min(span.stop, len(sentence) + 1)  # without the boundaries
-            if first < last:
-                chosen = select_layers(stacked[:, first - span.start : last - span.start], layers).float().cpu()
-                result[..., first - 1 : last - 1, direction * P : (direction + 1) * P] = chosen
-                if direction == 0:
-                    advanced(last - first)
-        return [result], after
-
-    def _empty(self, layers: Layers, *, tokens: int = 0, pooled: bool = False) -> Tensor:
-        shape = (self.layer_count,) if layers == "all" else ()
-        return torch.zeros(*shape, *(() if pooled else (tokens,)), self.dim)
 
     def _encode_words(self, words: Sequence[str]) -> Tensor:
         cut = self.model.cut_words(words)
@@ -406,48 +256,6 @@ class Embedder:
             return
         with self._lock.held():
             yield
-
-
-def _choose_dtype(name: str | None, device: torch.device) -> torch.dtype:
-    if name is not None and name not in DTYPES:
-        raise ConfigError(f"precision is {name!r}; it must be one of {', '.join(DTYPES)}")
-    dtype = DTYPES[name or "float32"]
-    if device.type == "cpu" and dtype == torch.float16:
-        logger.warning("precision float16 is not used on a CPU, where it gains nothing; computing in float32")
-        return torch.float32
-    if device.type == "cpu" and dtype == torch.bfloat16 and not cpu_runs_bfloat16():
-        logger.warning("precision bfloat16 failed a trial on this CPU; computing in float32 (int8 is faster)")
-        return torch.float32
-    return dtype
-
-
-def _is_out_of_memory(error: BaseException) -> bool:
-    if isinstance(error, torch.OutOfMemoryError):
-        return True
-    message = str(error)
-    return "DefaultCPUAllocator" in message or "out of memory" in message
-
-
-def _stack(results: list[Tensor], empty: Tensor, *, numpy: bool) -> Any:
-    stacked = torch.stack(results) if results else empty.new_zeros(0, *empty.shape)
-    return stacked.numpy() if numpy else stacked
-
-
-def _head(state: State, rows: int) -> State:
-    return state.rows(slice(None, rows))
-
-
-def _widen(state: State, zeros: State) -> State:
-    """`state` with rows of `zeros` added until it has as many."""
-    have = state.h.shape[2]
-    extra = zeros.rows(slice(have, None))
-    return State(torch.cat([state.h, extra.h], dim=2), torch.cat([state.c, extra.c], dim=2))
-
-
-def _replace_head(state: State, head: State) -> State:
-    n = head.h.shape[2]
-    rest = state.rows(slice(n, None))
-    return State(torch.cat([head.h, rest.h], dim=2), torch.cat([head.c, rest.c], dim=2))
 
 
 def _load_again(reference: Reference) -> Embedder:

@@ -33,6 +33,7 @@ class CapturedBiLM:
         self._bilm, self._start = bilm, start
         self._seen: Counter[tuple[int, int]] = Counter()
         self._graphs: dict[tuple[int, int], _Graph] = {}
+        self._too_large: set[tuple[int, int]] = set()  # to be recorded in the memory there is
         self._pool: Any = None  # a handle of torch's
 
     def __call__(self, x: Tensor, lengths: Tensor, state: State) -> tuple[Tensor, State]:
@@ -46,12 +47,12 @@ class CapturedBiLM:
             layers, after = self._bilm(x, lengths, state)
             return layers, after
         self._seen[shape] += 1
-        if shape not in self._graphs and self._seen[shape] > SEEN_BEFORE and len(self._graphs) < MOST_GRAPHS:
+        if self._is_worth_recording(shape):
             try:
                 self._graphs[shape] = self._record(shape, like=x)
             except torch.OutOfMemoryError:
                 logger.info("no memory to record %d sentences of %d positions; they run step by step", *shape)
-                self._seen[shape] = -(10**9)
+                self._too_large.add(shape)
                 torch.cuda.empty_cache()
         # Step by step in the recorded shape too: another one would be summed in another order, and a batch would have
         # other last digits when it comes for the first time.
@@ -63,6 +64,11 @@ class CapturedBiLM:
             return self._run(inputs)[:, :N, :T], state
         graph.graph.replay()
         return graph.layers[:, :N, :T], state
+
+    def _is_worth_recording(self, shape: tuple[int, int]) -> bool:
+        if shape in self._graphs or shape in self._too_large:
+            return False
+        return self._seen[shape] > SEEN_BEFORE and len(self._graphs) < MOST_GRAPHS
 
     def _inputs(self, shape: tuple[int, int], *, like: Tensor) -> "_Inputs":
         N, T = shape

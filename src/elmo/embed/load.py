@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from elmo.embed.choices import Precision
 from elmo.embed.embedder import Embedder, Reference
 from elmo.model.choices import StateMode
 from elmo.ops.cpu.packed_file import PackedFile
@@ -17,7 +18,7 @@ def load(
     name_or_path: str | os.PathLike[str] | None = None,
     *,
     device: str | None = None,
-    precision: str | None = None,
+    precision: Precision | None = None,
     state: StateMode = "settled",
     num_threads: int | None = None,
     options: str | os.PathLike[str] | None = None,
@@ -56,7 +57,7 @@ def load(
     )
 
 
-def _packed_file(model: FoundModel, device: str | None, precision: str | None) -> PackedFile | None:
+def _packed_file(model: FoundModel, device: str | None, precision: Precision | None) -> PackedFile | None:
     if choose_device(device).type != "cpu" or precision not in (None, "float32", "int8") or model.format is not NATIVE:
         return None
     path = packed_path(model.path, int8=precision == "int8")

@@ -17,7 +17,8 @@ from torch import Tensor, nn
 
 from elmo.disk.guarded.plainfiles import read_json, refusing
 from elmo.disk.writing import write_file
-from elmo.embed.contextualize import contextualize
+from elmo.embed.contextualize import WordVectors, contextualize
+from elmo.embed.runners import fastest_runner
 from elmo.embed.sentences import check_tokens
 from elmo.embed.wordcache import WordCache
 from elmo.embed.wordrows import word_vectors
@@ -26,7 +27,7 @@ from elmo.model.bilm import BiLM
 from elmo.model.fields import read_fields
 from elmo.model.frozen import frozen_copy
 from elmo.model.mix import LayerNorm, ScalarMix
-from elmo.model.packed import PackedBiLM, can_pack
+from elmo.model.packed import PackedBiLM
 from elmo.ops.threadlock import ThreadLock
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.guarded.tensorfile import read_tensors
@@ -257,11 +258,12 @@ class Elmo(nn.Module):
             if stamp != self._stamp:
                 self._forget()
                 self._stamp = stamp
-            if self.device.type != "cpu" or not can_pack(self.bilm):
-                return self.bilm
-            if self._packed is None:
-                self._packed = PackedBiLM(self.bilm)
-            return self._packed
+            if self._packed is not None:
+                return self._packed
+            runner = fastest_runner(self.bilm)
+            if isinstance(runner, PackedBiLM):  # the biLM itself must not be registered a second time
+                self._packed = runner
+            return runner
 
     def _learning(self) -> BiLM:
         """The biLM with weights of its own, which may change without a trace in the model that it came from."""
@@ -292,7 +294,7 @@ class Elmo(nn.Module):
         assert isinstance(vectors, Tensor)
         return vectors
 
-    def _from_rows(self, rows: Tensor, *, learns: bool) -> tuple[list[list[str]], Any]:
+    def _from_rows(self, rows: Tensor, *, learns: bool) -> tuple[list[list[str]], WordVectors]:
         """Rows of ids [N, T, C] as sentences of stand-in tokens, and the function that knows their vectors."""
         if rows.dim() != 3:
             raise InputError(f"character ids have shape {list(rows.shape)}; [sentences, tokens, characters] is wanted")

@@ -4,16 +4,13 @@ L layers, N sentences, T positions with boundaries, D size of a vector.
 """
 
 from collections.abc import Sequence
-from typing import Literal
 
 import torch
 from torch import Tensor
 
+from elmo.embed.choices import Layers, Pooling
 from elmo.errors import ConfigError
 from elmo.ops.gpu.transfer import to_device
-
-Layers = Literal["mean", "top", "all"] | int
-Pooling = Literal["mean", "max"]
 
 
 def check_layers(layers: Layers, count: int) -> None:
@@ -36,15 +33,15 @@ def select_layers(stacked: Tensor, layers: Layers) -> Tensor:
     return stacked[-1 if layers == "top" else layers]
 
 
-def sentence_rows(chosen: Tensor, ends: Sequence[int]) -> list[Tensor]:
+def sentence_vectors(chosen: Tensor, ends: Sequence[int]) -> list[Tensor]:
     """[.., N, T, D] -> float32 [.., T, D] of each sentence, without its boundaries."""
     if chosen.is_cuda:
-        return _rows_from_gpu(chosen, ends)
+        return _vectors_from_gpu(chosen, ends)
     chosen = chosen.float()
     return [chosen[..., n, 1:end, :].clone() for n, end in enumerate(ends)]
 
 
-def _rows_from_gpu(chosen: Tensor, ends: Sequence[int]) -> list[Tensor]:
+def _vectors_from_gpu(chosen: Tensor, ends: Sequence[int]) -> list[Tensor]:
     """The same on the host: only what is wanted crosses, through memory that the device can write to directly."""
     T = chosen.shape[-2]
     index = torch.cat([torch.arange(n * T + 1, n * T + end) for n, end in enumerate(ends)])

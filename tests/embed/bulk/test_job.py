@@ -18,9 +18,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import elmo.embed.bulk.job as bulk
+import elmo.embed.bulk.parts as bulk_parts
 from elmo.disk.locking import locked
-from elmo.embed.bulk.job import BulkOptions, Embedded, embed_file
+from elmo.embed.bulk.job import Embedded, embed_file
+from elmo.embed.bulk.options import BulkOptions
+from elmo.embed.bulk.writers.formats import FORMATS, SUFFIXES, OutputFormat
 from elmo.embed.bulk.writers.row import Row
 from elmo.embed.embedder import Embedder
 from elmo.embed.load import load
@@ -142,7 +144,7 @@ def test_standard_output_gets_json_lines(embedder: Embedder, source: str, capsys
 
 def test_an_empty_file_gives_an_empty_output(embedder: Embedder, tmp_path: Path) -> None:
     source = write(tmp_path / "empty.txt", [])
-    for suffix in bulk.SUFFIXES:
+    for suffix in SUFFIXES:
         assert run(embedder, source, tmp_path / f"out{suffix}").lines == 0
         assert (tmp_path / f"out{suffix}").exists()
 
@@ -198,7 +200,7 @@ def test_a_line_can_be_taken_for_one_sentence(embedder: Embedder, tmp_path: Path
 def test_a_resumed_run_gives_what_an_uninterrupted_one_gives(
     model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str, suffix: str
 ) -> None:
-    monkeypatch.setattr(bulk, "LINES_IN_PART", 10)
+    monkeypatch.setattr(bulk_parts, "LINES_IN_PART", 10)
     words = [f"w{n}" for n in range(50)]
     chooser = random.Random(0)
     lines = [" ".join(chooser.choices(words, k=chooser.randrange(8))) for _ in range(95)]
@@ -248,10 +250,10 @@ def contents(path: Path) -> object:
 def test_a_changed_input_or_option_is_not_resumed(
     embedder: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk, "LINES_IN_PART", 2)
+    monkeypatch.setattr(bulk_parts, "LINES_IN_PART", 2)
     source = write(tmp_path / "text.txt", LINES)
     output = tmp_path / "out.jsonl"
-    monkeypatch.setitem(bulk.WRITERS, "jsonl", fail)
+    monkeypatch.setitem(FORMATS, "jsonl", OutputFormat(write=fail))
     with pytest.raises(ElmoError, match=r"out\.jsonl: cannot be written: disk full"):
         run(embedder, source, output)
     assert not output.exists()

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from elmo.embed import embedder as embedder_module
-from elmo.embed.bulk.job import BulkOptions, embed_part, parts_of
+from elmo.embed.bulk.options import BulkOptions
+from elmo.embed.bulk.parts import embed_part, parts_of
 from elmo.embed.bulk.progress import TextBar
 from elmo.embed.bulk.writers.row import Line
 from elmo.embed.embedder import Embedder

@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 from elmo.embed.bulk import ray_engine
-from elmo.embed.bulk.job import BulkOptions
+from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.bulk.ray_engine import EmbedShard, Shard, embed_with_ray, lines_of, plan
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, InputError, ResumeError
@@ -234,3 +234,9 @@ def test_the_cause_is_the_exception_and_not_the_advice_behind_it() -> None:
     assert ray_engine._cause(RuntimeError(text)) == "/o/shard: cannot be written: full"
     assert ray_engine._cause(RuntimeError("the actor died")) == "the actor died"
     assert ray_engine._cause(RuntimeError()) == "RuntimeError"
+
+
+def test_what_a_killed_run_leaves_is_known_for_a_temporary() -> None:
+    names = ["._job.json.tmp-0123456789ab", ".part-000001.parquet.17.tmp", ".part-000001.parquet.tmp-0123456789ab"]
+    assert all(ray_engine.TEMPORARY.fullmatch(name) for name in names)
+    assert not ray_engine.TEMPORARY.fullmatch("part-000001.parquet")

@@ -1,59 +1,18 @@
 """`elmo embed`: a text file to a file of vectors."""
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from elmo.apps.cli import options
 from elmo.apps.cli.resuming import INTERRUPTED, command_again
+from elmo.embed.bulk.writers.formats import STANDARD_STREAM, SUFFIXES, Format, format_of
+from elmo.embed.choices import Engine, Layers, Pooling, Precision, StoredDtype
 
 if TYPE_CHECKING:
     from elmo.embed.bulk.job import Embedded
-    from elmo.embed.selection import Layers
 
-
-class Engine(StrEnum):
-    """What runs the job."""
-
-    local = "local"
-    ray = "ray"
-
-
-class OutputFormat(StrEnum):
-    """How the vectors are stored."""
-
-    hdf5_allennlp = "hdf5-allennlp"
-    hdf5_bilm = "hdf5-bilm"
-    parquet = "parquet"
-    npz = "npz"
-    jsonl = "jsonl"
-
-
-class Pooling(StrEnum):
-    """One vector for a line instead of one for a token."""
-
-    mean = "mean"
-    max = "max"
-
-
-class Dtype(StrEnum):
-    """The type in which vectors are stored."""
-
-    float32 = "float32"
-    float16 = "float16"
-
-
-class Precision(StrEnum):
-    """The type in which vectors are computed."""
-
-    float32 = "float32"
-    int8 = "int8"
-    bfloat16 = "bfloat16"
-    float16 = "float16"
-
-
-FILES = (".hdf5", ".h5", ".npz", ".jsonl")
+NAMES = ("mean", "top", "all")
 
 
 def embed(
@@ -64,7 +23,7 @@ def embed(
     ],
     model: options.Model = None,
     output_format: Annotated[
-        OutputFormat | None,
+        Format | None,
         typer.Option(
             "--format", help="Otherwise from the name: .hdf5/.h5 (AllenNLP's layout), .parquet, .npz, .jsonl."
         ),
@@ -79,10 +38,10 @@ def embed(
         bool, typer.Option("--tokenized", help="Lines hold tokens with white space between them.")
     ] = False,
     no_split: options.NoSplitSentences = False,
-    dtype: Annotated[Dtype, typer.Option("--dtype", help="The type in which vectors are stored.")] = Dtype.float32,
+    dtype: Annotated[StoredDtype, typer.Option("--dtype", help="The type in which vectors are stored.")] = "float32",
     precision: Annotated[
         Precision, typer.Option("--precision", help="The type in which vectors are computed; int8 is for CPUs.")
-    ] = Precision.float32,
+    ] = "float32",
     batch_size: Annotated[
         int | None, typer.Option("--batch-size", min=1, help="Sentences in a batch, at most; 64, on a GPU 1024.")
     ] = None,
@@ -90,7 +49,7 @@ def embed(
     device: options.Device = None,
     engine: Annotated[
         Engine, typer.Option("--engine", help="local, or ray: a directory of Parquet shards, on a cluster.")
-    ] = Engine.local,
+    ] = "local",
     workers: Annotated[
         int | None, typer.Option("--workers", min=1, help="Worker processes (ray); as many as fit if not given.")
     ] = None,
@@ -112,21 +71,22 @@ def embed(
     - and -o - lines are answered as they come. With --engine ray a file or directory becomes a directory of Parquet
     shards (docs/speed.md).
     """
-    from elmo.embed.bulk.job import BulkOptions, embed_file, format_of
+    from elmo.embed.bulk.job import embed_file
+    from elmo.embed.bulk.options import BulkOptions
     from elmo.embed.load import load
 
     wanted = BulkOptions(
         layers=parse_layers(layers),
-        pooling=None if pooling is None else pooling.value,
+        pooling=pooling,
         tokenized=tokenized,
         split_sentences=not no_split,
         batch_size=batch_size,
-        dtype=dtype.value,
+        dtype=dtype,
     )
-    if engine is Engine.ray:
+    if engine == "ray":
         from elmo.embed.bulk.ray_engine import Cluster, embed_with_ray
 
-        if overwrite or output == "-" or output.endswith(FILES) or output_format not in (None, OutputFormat.parquet):
+        if overwrite or output == STANDARD_STREAM or _is_file_name(output) or output_format not in (None, "parquet"):
             raise typer.BadParameter("--engine ray writes a new directory of Parquet files, or goes on with --resume")
         shards = embed_with_ray(
             source,
@@ -134,7 +94,7 @@ def embed(
             model=model,
             options=wanted,
             device=device,
-            precision=precision.value,
+            precision=precision,
             state=state,
             cluster=Cluster(workers=workers, worker_cpus=worker_cpus, worker_gpus=worker_gpus),
             lines_in_shard=shard_lines,
@@ -144,10 +104,10 @@ def embed(
         return
     if workers is not None:
         raise typer.BadParameter("--workers is for --engine ray; leave it out")
-    if output == "-" and output_format not in (None, OutputFormat.jsonl):
+    if output == STANDARD_STREAM and output_format not in (None, "jsonl"):
         raise typer.BadParameter(f"--format {output_format} needs a file; standard output has JSON lines")
-    chosen = format_of(output, None if output_format is None else output_format.value)
-    embedder = load(model, device=device, precision=precision.value, state=state)
+    chosen = format_of(output, output_format)
+    embedder = load(model, device=device, precision=precision, state=state)
     try:
         done = embed_file(
             embedder,
@@ -159,7 +119,7 @@ def embed(
             overwrite=overwrite,
         )
     except KeyboardInterrupt:
-        if "-" in (source, output):
+        if STANDARD_STREAM in (source, output):
             raise
         typer.echo(f"interrupted; go on with: {command_again(context.obj.arguments)}", err=True)
         raise typer.Exit(INTERRUPTED) from None
@@ -173,17 +133,22 @@ def _summary(output: str, done: "Embedded") -> str:
     layers = "" if shape.layers is None else f"{shape.layers} layers of "
     vectors = "one vector a line" if shape.pooled else "one vector a token"
     rate = f", {done.computed / done.seconds:,.0f} tokens/s" if done.computed and done.seconds else ""
-    name = "" if output == "-" else f"{output}: "
+    name = "" if output == STANDARD_STREAM else f"{output}: "
     return (
         f"{name}{done.lines:,} lines, {done.tokens:,} tokens, {vectors}, {layers}{shape.dim} dimensions"
         f" ({done.seconds:.1f} s{rate})"
     )
 
 
-def parse_layers(text: str) -> "Layers":
+def _is_file_name(output: str) -> bool:
+    """Whether the name says that one file is meant; a directory of Parquet files may end like one of them."""
+    return any(output.endswith(suffix) for suffix, name in SUFFIXES.items() if name != "parquet")
+
+
+def parse_layers(text: str) -> Layers:
     """A choice of layers as typed: a name, or a number."""
-    if text in ("mean", "top", "all"):
-        return cast("Layers", text)
+    if text in NAMES:
+        return cast(Layers, text)
     try:
         return int(text)
     except ValueError:

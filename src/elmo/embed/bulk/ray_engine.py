@@ -19,21 +19,24 @@ from elmo.disk.differences import first_difference
 from elmo.disk.guarded.plainfiles import read_json
 from elmo.disk.locking import locked
 from elmo.disk.writing import errors_naming, write_file
-from elmo.embed.bulk.job import BulkOptions, embed_part, parts_of, shape_of
+from elmo.embed.bulk.options import BulkOptions
+from elmo.embed.bulk.parts import embed_part, parts_of, shape_of
 from elmo.embed.bulk.progress import PACKED
 from elmo.embed.bulk.writers.parquet import import_pyarrow, write_parquet
 from elmo.embed.bulk.writers.row import Line, Row
+from elmo.embed.choices import Precision
 from elmo.embed.embedder import Embedder
 from elmo.embed.load import load
 from elmo.embed.selection import check_layers
 from elmo.errors import ConfigError, ElmoError, InputError, MissingExtraError, ResumeError
 from elmo.model.choices import StateMode
 from elmo.text.lines import expand_paths, read_lines, refuse_output_in_source
+from elmo.weights.published.offline import is_offline
 
 JOB_FILE, LOCK_FILE = "_job.json", "_lock"  # readers of Parquet directories skip names with an underscore
 LINES_IN_SHARD = 10_000
 TRIES = 5  # of one shard, where its worker dies
-TEMPORARY = re.compile(r"\.part-\d+\.parquet\.\d+\.tmp|\._job\.json\.[0-9a-f]+")
+TEMPORARY = re.compile(r"\.(part-\d+\.parquet|_job\.json)\.(\d+\.tmp|tmp-[0-9a-f]+|[0-9a-f]+)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +72,7 @@ def embed_with_ray(
     model: str | None,
     options: BulkOptions,
     device: str | None = None,
-    precision: str | None = None,
+    precision: Precision | None = None,
     state: StateMode = "settled",
     cluster: Cluster | None = None,
     lines_in_shard: int = LINES_IN_SHARD,
@@ -88,6 +91,7 @@ def embed_with_ray(
             "state 'carry' goes from line to line, but shards are embedded apart; use 'settled' or 'zero'"
         )
     settings: dict[str, Any] = {"name_or_path": model, "device": device, "precision": precision, "state": state}
+    settings["offline"] = is_offline()  # a worker is another process and would not know
     embedder = load(**settings)  # fails here, once, rather than on every machine
     check_layers(options.layers, embedder.layer_count)
     job = {

@@ -1,0 +1,181 @@
+"""A bulk job to a file: a journal holds its parts until the output is complete; an interrupted one goes on."""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from elmo.disk.writing import errors_naming, sync_directory
+from elmo.embed.bulk.finished import facts_of, remember_finished, require_finished
+from elmo.embed.bulk.journal import FINISHED, Journal, digest_lines, journal_in
+from elmo.embed.bulk.options import BulkOptions
+from elmo.embed.bulk.parts import Count, embed_part, line_size, parts_of, read_source
+from elmo.embed.bulk.pipeline import Behind, ahead
+from elmo.embed.bulk.progress import TextBar
+from elmo.embed.bulk.writers.formats import FORMATS, STANDARD_STREAM, Format
+from elmo.embed.bulk.writers.row import Row, Shape
+from elmo.embed.embedder import Embedder
+from elmo.errors import ConfigError, ResumeError
+from elmo.model.bilstm import State
+from elmo.text.lines import expand_paths
+
+PARTS_AHEAD, PARTS_BEHIND = 1, 1
+
+
+def embed_to_file(
+    embedder: Embedder,
+    source: str,
+    output: Path,
+    options: BulkOptions,
+    chosen: Format,
+    shape: Shape,
+    bar: TextBar,
+    *,
+    resume: bool,
+    overwrite: bool,
+) -> Count | None:
+    folder = output.with_name(output.name + ".parts")
+    in_the_way = output.exists() and not overwrite
+    if in_the_way and not resume:
+        raise _exists(output)
+    if not output.parent.is_dir():
+        raise ConfigError(f"{output.parent}: is not a directory; make it first")
+    job = {
+        "model": embedder.model.sha256,
+        "state": embedder.state,
+        "precision": embedder.precision,
+        "source": source if source == STANDARD_STREAM else str(Path(source).resolve()),
+        "options": asdict(options),
+        "format": chosen,
+    }
+    whole = {**job, "inputs": facts_of(expand_paths([source]))}
+    if in_the_way and not folder.exists():
+        require_finished(output, whole)
+        return None
+    with journal_in(folder) as journal:
+        if not resume:
+            if journal.job() is not None and not overwrite:
+                raise ResumeError(
+                    f"{folder}: an interrupted run left its parts; continue with --resume or add --overwrite"
+                )
+            journal.begin(job)
+        elif not journal.resume(job):
+            if in_the_way:  # and its run was killed when it had cleaned up
+                require_finished(output, whole)
+                journal.discard()
+                return None
+            journal.begin(job)
+        elif (journal.job() or {}).get(FINISHED):
+            if journal.output.exists() and in_the_way:
+                raise _exists(output)
+            if journal.output.exists() or output.exists():
+                _put_in_place(journal, output, whole)
+                return None
+            journal.begin(job)  # somebody took the output away
+        elif in_the_way:
+            raise _exists(output)
+
+        def write_rows(rows: Iterable[Row]) -> None:
+            with errors_naming(output):
+                FORMATS[chosen].write(rows, journal.output, shape)
+                with open(journal.output, "rb+") as file:
+                    os.fsync(file.fileno())
+
+        try:
+            count = _fill(journal, embedder, source, options, bar, write_rows)
+            journal.finish(job)
+        except BaseException as error:
+            journal.output.unlink(missing_ok=True)
+            if isinstance(error, Exception) and not len(journal):
+                journal.discard()
+            raise
+        _put_in_place(journal, output, whole)
+    return count
+
+
+def _exists(output: Path) -> ResumeError:
+    parts = output.with_name(output.name + ".parts")
+    cure = " (with --resume it goes on from the parts that an interrupted run left)" if parts.exists() else ""
+    return ResumeError(f"{output}: exists already; choose another name or add --overwrite{cure}")
+
+
+def _put_in_place(journal: Journal, output: Path, job: Mapping[str, Any]) -> None:
+    """Give a complete output its name, unless it has it, and clean up."""
+    with errors_naming(output):
+        if journal.output.exists():
+            remember_finished(journal.output, output, job)
+            os.replace(journal.output, output)  # by hand: after the record, so that a kill between them is understood
+            sync_directory(output.parent)
+    journal.clean_up()
+
+
+class _Part(NamedTuple):
+    """What the journal keeps of a finished part."""
+
+    rows: list[Row]
+    digest: str
+    carried: State | None
+
+
+def _fill(
+    journal: Journal,
+    embedder: Embedder,
+    source: str,
+    options: BulkOptions,
+    bar: TextBar,
+    write_rows: Callable[[Iterable[Row]], None],
+) -> Count:
+    """Add the parts that the journal lacks, while all parts go into the output; says how much the input has.
+
+    Lines are tokenized ahead of the model, and parts written behind it, so that it never waits for either.
+    """
+    done = len(journal)
+
+    def write(parts: Iterator[_Part]) -> None:
+        def rows() -> Iterator[Row]:
+            yield from journal.rows(done)
+            for part in parts:
+                journal.append(part.rows, lines_digest=part.digest, carried=_dump(part.carried))
+                yield from part.rows
+
+        write_rows(rows())
+
+    count = Count()
+    carried: State | None = None
+    lines_and_tokens = ahead(parts_of(embedder, read_source(source), options), depth=PARTS_AHEAD)
+    with contextlib.closing(lines_and_tokens), Behind(write, depth=PARTS_BEHIND) as behind:
+        for part, (lines, tokens) in enumerate(lines_and_tokens):
+            if part < done:
+                journal.check(part, lines)
+                bar.skip(sum(map(line_size, lines)), count=len(lines))
+                if part == done - 1:
+                    carried = _restore(embedder, journal, part)
+            else:
+                rows, carried = embed_part(embedder, lines, tokens, options, carried=carried, bar=bar)
+                behind.put(_Part(rows, digest_lines(lines), carried))
+            count = count.add(tokens, computed=part >= done)
+    return count
+
+
+def _dump(carried: State | None) -> dict[str, npt.NDArray[np.floating[Any]]]:
+    return {} if carried is None else {"h": _exact(carried.h), "c": _exact(carried.c)}
+
+
+def _exact(state: torch.Tensor) -> npt.NDArray[np.floating[Any]]:
+    """NumPy lacks bfloat16, whose values float32 holds exactly."""
+    array: npt.NDArray[np.floating[Any]] = (state.float() if state.dtype == torch.bfloat16 else state).cpu().numpy()
+    return array
+
+
+def _restore(embedder: Embedder, journal: Journal, part: int) -> State | None:
+    arrays = journal.carried(part)
+    if not arrays:
+        return None
+    like = embedder.bilm.settled_h
+    return State(*(torch.from_numpy(arrays[name]).to(like.device, like.dtype) for name in ("h", "c")))

@@ -1,0 +1,90 @@
+"""The output formats, each named here and nowhere else: its name, the suffixes that mean it, what writes it.
+
+Without torch or the formats' libraries, so that the command line can offer the names at once.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from elmo.errors import ConfigError
+
+if TYPE_CHECKING:
+    from elmo.embed.bulk.writers.row import Row, Shape
+
+Format = Literal["hdf5-allennlp", "hdf5-bilm", "parquet", "npz", "jsonl"]
+STANDARD_STREAM = "-"  # as a name: standard input or output, which has JSON lines
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputFormat:
+    """One format. `require` fails where what it needs is not installed."""
+
+    write: "Callable[[Iterable[Row], Path, Shape], None]"
+    suffixes: tuple[str, ...] = ()
+    require: Callable[[], object] = lambda: None
+
+
+def _allennlp(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
+    from elmo.embed.bulk.writers.hdf5 import write_hdf5
+
+    write_hdf5(rows, path, shape, layout="allennlp")
+
+
+def _bilm(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
+    from elmo.embed.bulk.writers.hdf5 import write_hdf5
+
+    write_hdf5(rows, path, shape, layout="bilm")
+
+
+def _parquet(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
+    from elmo.embed.bulk.writers.parquet import write_parquet
+
+    write_parquet(rows, path, shape)
+
+
+def _pyarrow() -> None:
+    from elmo.embed.bulk.writers.parquet import import_pyarrow
+
+    import_pyarrow()
+
+
+def _npz(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
+    from elmo.embed.bulk.writers.npz import write_npz
+
+    write_npz(rows, path, shape)
+
+
+def _jsonl(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
+    from elmo.embed.bulk.writers.jsonl import write_jsonl
+
+    write_jsonl(rows, path, shape)
+
+
+FORMATS: dict[Format, OutputFormat] = {
+    "hdf5-allennlp": OutputFormat(write=_allennlp, suffixes=(".hdf5", ".h5")),
+    "hdf5-bilm": OutputFormat(write=_bilm),
+    "parquet": OutputFormat(write=_parquet, suffixes=(".parquet",), require=_pyarrow),
+    "npz": OutputFormat(write=_npz, suffixes=(".npz",)),
+    "jsonl": OutputFormat(write=_jsonl, suffixes=(".jsonl",)),
+}
+SUFFIXES: dict[str, Format] = {suffix: name for name, known in FORMATS.items() for suffix in known.suffixes}
+
+
+def format_of(output: str, chosen: Format | None = None) -> Format:
+    """The output format: the chosen one, or what the name says. Fails where what it needs is not installed."""
+    name = chosen if chosen is not None else _format_by_name(output)
+    FORMATS[name].require()
+    return name
+
+
+def _format_by_name(output: str) -> Format:
+    if output == STANDARD_STREAM:
+        return "jsonl"
+    suffix = Path(output).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ConfigError(
+            f"{output}: cannot tell the format from {suffix!r}; use {', '.join(SUFFIXES)} or name a format"
+        )
+    return SUFFIXES[suffix]

@@ -1,0 +1,16 @@
+"""State "carry": the state of each batch row goes on to the next batch, also to batches of fewer or more rows."""
+
+import torch
+
+from elmo.model.bilstm import State
+
+
+def widened(state: State, zeros: State) -> State:
+    """`state` with rows of `zeros` added until it has as many."""
+    return with_first_rows(zeros, state) if state.h.shape[2] < zeros.h.shape[2] else state
+
+
+def with_first_rows(state: State, first: State) -> State:
+    """`state`, its first rows replaced by those of `first`."""
+    rest = state.rows(slice(first.h.shape[2], None))
+    return State(torch.cat([first.h, rest.h], dim=2), torch.cat([first.c, rest.c], dim=2))

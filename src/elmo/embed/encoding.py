@@ -1,0 +1,302 @@
+"""`encode`: what a caller may give, what comes back for it, and every combination's type. Computes nothing itself."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Literal, TypedDict, Unpack, overload
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from elmo.embed.choices import Layers, Pooling
+from elmo.embed.selection import check_layers, join_pieces, pool
+from elmo.embed.sentences import read_sentences
+from elmo.errors import ConfigError
+from elmo.model.bilstm import State
+from elmo.text.tokens import Tokens
+from elmo.weights.loaded import LoadedModel
+
+Array = npt.NDArray[np.float32]
+Vectors = Array | Tensor | list[Array] | list[Tensor]
+
+
+class EncodeOptions(TypedDict, total=False):
+    """The options of `encode` that do not change the type of what comes back."""
+
+    layers: Layers
+    batch_size: int | None
+    show_progress_bar: bool | None
+    normalize: bool
+    split_sentences: bool
+
+
+class Encoding(ABC):
+    """`encode` over `embed_tokens`."""
+
+    model: LoadedModel
+
+    @property
+    @abstractmethod
+    def dim(self) -> int:
+        """Size of one token's vector."""
+
+    @property
+    @abstractmethod
+    def layer_count(self) -> int:
+        """How many layers `layers="all"` gives."""
+
+    @abstractmethod
+    def embed_tokens(
+        self,
+        sentences: Sequence[Sequence[str]],
+        *,
+        layers: Layers,
+        batch_size: int | None = None,
+        show_progress_bar: bool | None = None,
+    ) -> tuple[list[Tensor], State | None]:
+        """Token lists to a float32 tensor [T, D] or [L, T, D] each."""
+
+    @overload
+    def encode(  # type: ignore[overload-overlap]
+        self,
+        sentences: str,
+        *,
+        pooling: Pooling | None = None,
+        convert_to_numpy: Literal[True] = True,
+        return_tokens: Literal[False] = False,
+        **options: Unpack[EncodeOptions],
+    ) -> Array: ...
+
+    @overload
+    def encode(
+        self,
+        sentences: Sequence[str] | Sequence[Sequence[str]],
+        *,
+        pooling: None = None,
+        convert_to_numpy: Literal[True] = True,
+        return_tokens: Literal[False] = False,
+        **options: Unpack[EncodeOptions],
+    ) -> list[Array]: ...
+
+    @overload
+    def encode(
+        self,
+        sentences: Sequence[str] | Sequence[Sequence[str]],
+        *,
+        pooling: Pooling,
+        convert_to_numpy: Literal[True] = True,
+        return_tokens: Literal[False] = False,
+        **options: Unpack[EncodeOptions],
+    ) -> Array: ...
+
+    @overload
+    def encode(  # type: ignore[overload-overlap]
+        self,
+        sentences: str,
+        *,
+        pooling: Pooling | None = None,
+        convert_to_numpy: Literal[False],
+        return_tokens: Literal[False] = False,
+        **options: Unpack[EncodeOptions],
+    ) -> Tensor: ...
+
+    @overload
+    def encode(
+        self,
+        sentences: Sequence[str] | Sequence[Sequence[str]],
+        *,
+        pooling: None = None,
+        convert_to_numpy: Literal[False],
+        return_tokens: Literal[False] = False,
+        **options: Unpack[EncodeOptions],
+    ) -> list[Tensor]: ...
+
+    @overload
+    def encode(
+        self,
+        sentences: Sequence[str] | Sequence[Sequence[str]],
+        *,
+        pooling: Pooling,
+        convert_to_numpy: Literal[False],
+        return_tokens: Literal[False] = False,
+        **options: Unpack[EncodeOptions],
+    ) -> Tensor: ...
+
+    @overload
+    def encode(  # type: ignore[overload-overlap]
+        self,
+        sentences: str,
+        *,
+        pooling: Pooling | None = None,
+        convert_to_numpy: Literal[True] = True,
+        return_tokens: Literal[True],
+        **options: Unpack[EncodeOptions],
+    ) -> tuple[Array, Tokens]: ...
+
+    @overload
+    def encode(  # type: ignore[overload-overlap]
+        self,
+        sentences: Sequence[str],
+        *,
+        pooling: None = None,
+        convert_to_numpy: Literal[True] = True,
+        return_tokens: Literal[True],
+        **options: Unpack[EncodeOptions],
+    ) -> tuple[list[Array], list[Tokens]]: ...
+
+    @overload
+    def encode(  # type: ignore[overload-overlap]
+        self,
+        sentences: Sequence[str],
+        *,
+        pooling: Pooling,
+        convert_to_numpy: Literal[True] = True,
+        return_tokens: Literal[True],
+        **options: Unpack[EncodeOptions],
+    ) -> tuple[Array, list[Tokens]]: ...
+
+    @overload
+    def encode(
+        self,
+        sentences: Sequence[Sequence[str]],
+        *,
+        pooling: None = None,
+        convert_to_numpy: Literal[True] = True,
+        return_tokens: Literal[True],
+        **options: Unpack[EncodeOptions],
+    ) -> tuple[list[Array], list[list[str]]]: ...
+
+    @overload
+    def encode(
+        self,
+        sentences: Sequence[Sequence[str]],
+        *,
+        pooling: Pooling,
+        convert_to_numpy: Literal[True] = True,
+        return_tokens: Literal[True],
+        **options: Unpack[EncodeOptions],
+    ) -> tuple[Array, list[list[str]]]: ...
+
+    @overload
+    def encode(  # type: ignore[overload-overlap]
+        self,
+        sentences: str,
+        *,
+        pooling: Pooling | None = None,
+        convert_to_numpy: Literal[False],
+        return_tokens: Literal[True],
+        **options: Unpack[EncodeOptions],
+    ) -> tuple[Tensor, Tokens]: ...
+
+    @overload
+    def encode(  # type: ignore[overload-overlap]
+        self,
+        sentences: Sequence[str],
+        *,
+        pooling: None = None,
+        convert_to_numpy: Literal[False],
+        return_tokens: Literal[True],
+        **options: Unpack[EncodeOptions],
+    ) -> tuple[list[Tensor], list[Tokens]]: ...
+
+    @overload
+    def encode(  # type: ignore[overload-overlap]
+        self,
+        sentences: Sequence[str],
+        *,
+        pooling: Pooling,
+        convert_to_numpy: Literal[False],
+        return_tokens: Literal[True],
+        **options: Unpack[EncodeOptions],
+    ) -> tuple[Tensor, list[Tokens]]: ...
+
+    @overload
+    def encode(
+        self,
+        sentences: Sequence[Sequence[str]],
+        *,
+        pooling: None = None,
+        convert_to_numpy: Literal[False],
+        return_tokens: Literal[True],
+        **options: Unpack[EncodeOptions],
+    ) -> tuple[list[Tensor], list[list[str]]]: ...
+
+    @overload
+    def encode(
+        self,
+        sentences: Sequence[Sequence[str]],
+        *,
+        pooling: Pooling,
+        convert_to_numpy: Literal[False],
+        return_tokens: Literal[True],
+        **options: Unpack[EncodeOptions],
+    ) -> tuple[Tensor, list[list[str]]]: ...
+
+    @overload
+    def encode(
+        self,
+        sentences: str | Sequence[str] | Sequence[Sequence[str]],
+        *,
+        pooling: Pooling | None = None,
+        convert_to_numpy: bool = True,
+        return_tokens: bool = False,
+        **options: Unpack[EncodeOptions],
+    ) -> Vectors | tuple[Vectors, Tokens | list[Tokens] | list[list[str]]]: ...
+
+    def encode(
+        self,
+        sentences: str | Sequence[str] | Sequence[Sequence[str]],
+        *,
+        layers: Layers = "mean",
+        pooling: Pooling | None = None,
+        batch_size: int | None = None,
+        show_progress_bar: bool | None = None,
+        convert_to_numpy: bool = True,
+        normalize: bool = False,
+        return_tokens: bool = False,
+        split_sentences: bool = True,
+    ) -> Any:
+        """Vectors for each token of each sentence.
+
+        `sentences`: a `str` is raw text and gives one result; a list of `str` is raw texts, tokenized by the model's
+        rule; a list of lists of `str` is tokens, each list one sentence, taken as they are.
+        `split_sentences`: a raw text may have several sentences. They are embedded one by one, and the vectors of all
+        tokens of the text come back in one result. With False each text is one sentence.
+        `layers`: the mean of all layers, the top one, all of them, or one by its number (0: the tokens, -1: the top).
+        Without `pooling`: a list of [T, D] (or [L, T, D] for "all"), one row a token. With it: one array [N, D]
+        (or [N, L, D]), the mean or the maximum over a text's tokens (zeros where it has none).
+        `normalize` scales every vector to length 1. `show_progress_bar=None` shows a bar on a terminal after a second.
+        `return_tokens=True` gives a pair: the vectors, and each text's tokens, a `Tokens` (a sequence of words, with
+        `words`, `starts` and `offsets` in characters of the raw text, and `sentence_starts`), or the list of tokens
+        that was given. `batch_size` is sentences, at most: 64, and 1024 on a GPU, if it is None.
+        """
+        check_layers(layers, self.layer_count)
+        if pooling not in (None, "mean", "max"):
+            raise ConfigError(f"pooling is {pooling!r}; it must be 'mean', 'max' or None")
+        if batch_size is not None and batch_size < 1:
+            raise ConfigError(f"batch_size is {batch_size}; it must be at least 1")
+        single = isinstance(sentences, str)
+        texts = read_sentences(sentences, self.model.tokenizer, split=split_sentences)
+        vectors, _ = self.embed_tokens(
+            [piece for text in texts for piece in text.pieces],
+            layers=layers,
+            batch_size=batch_size,
+            show_progress_bar=show_progress_bar,
+        )
+        results = join_pieces([len(text.pieces) for text in texts], vectors)
+        if pooling is not None:
+            results = [pool(result, pooling) for result in results]
+        if normalize:
+            results = [torch.nn.functional.normalize(result, dim=-1) for result in results]
+        output: Any = [result.numpy() for result in results] if convert_to_numpy else results
+        if single:
+            output = output[0]
+        elif pooling is not None:
+            empty = torch.zeros(0, *((self.layer_count,) if layers == "all" else ()), self.dim)
+            stacked = torch.stack(results) if results else empty
+            output = stacked.numpy() if convert_to_numpy else stacked
+        if return_tokens:
+            tokens = [text.tokens for text in texts]
+            return output, tokens[0] if single else tokens
+        return output
