@@ -18,7 +18,7 @@ def default_card(model: LoadedModel, config: dict[str, Any]) -> str:
         "Parameters": f"{model.parameter_count:,}",
         "Tokenizer rule": model.tokenizer.rule,
         "Vocabulary": f"{len(model.vocabulary):,} words" if model.vocabulary else "none",
-        "Softmax": "included" if model.softmax else "none",
+        "Softmax": "none" if not model.has_softmax else "in a file of its own" if "softmax" in config else "included",
         "Storage": config["weights"]["storage"],
         "Weights (SHA-256 of the numbers)": f"`{config['weights']['content_sha256']}`",
         "Read from": f"`{model.source.rsplit('/', 1)[-1]}` ({model.format})" if model.source else "a training run",

@@ -3,4 +3,5 @@
 from typing import Literal
 
 Storage = Literal["float32", "float16", "bfloat16", "int8"]
+SoftmaxStorage = Literal["int8", "int4"]  # of a softmax in a file of its own
 Target = Literal["native", "bilm-tf", "onnx"]  # what can be written; `formats` reads more

@@ -6,6 +6,7 @@ from typing import Any
 from elmo.weights.formats import read_model
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.native import read_config
+from elmo.weights.softmaxfile import softmax_storage
 
 
 def describe(source: str | Path) -> dict[str, Any]:
@@ -24,11 +25,19 @@ def describe(source: str | Path) -> dict[str, Any]:
         "stored as": stored,
         "tokenizer": f"{model.tokenizer.rule}, language {model.tokenizer.language or 'none (a sentence a line)'}",
         "vocabulary": f"{len(model.vocabulary):,} words" if model.vocabulary is not None else "none",
-        "softmax": "included" if model.softmax is not None else "none",
+        "softmax": _softmax(model),
         "settled state": "stored" if model.is_settled else "computed when loaded",
         "sha256 of the numbers": model.sha256,
     }
     return facts
+
+
+def _softmax(model: LoadedModel) -> str:
+    apart = model.softmax_apart
+    if apart is None:
+        return "included" if model.has_softmax else "none"
+    size = apart.path.stat().st_size / 1e6
+    return f"{apart.path.name}, {softmax_storage(apart.path)}, {size:.1f} MB, read when asked for"
 
 
 def _architecture(model: LoadedModel) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 
 from elmo.text.vocabulary import Vocabulary
-from elmo.weights.choices import Storage
+from elmo.weights.choices import SoftmaxStorage, Storage
 from elmo.weights.loaded import LoadedModel
 
 
@@ -28,6 +28,7 @@ class WriteOptions(NamedTuple):
     storage: Storage = "float32"
     card: str | None = None
     overwrite: bool = False
+    softmax: SoftmaxStorage | None = None
 
 
 Read = Callable[[ReadOptions], LoadedModel]

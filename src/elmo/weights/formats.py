@@ -15,7 +15,7 @@ from elmo.errors import WeightsError
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.bilmtf.files import BILM_TF
-from elmo.weights.choices import Storage
+from elmo.weights.choices import SoftmaxStorage, Storage
 from elmo.weights.foreign import foreign_model
 from elmo.weights.format import Format, Read, ReadOptions, WriteOptions
 from elmo.weights.loaded import LoadedModel
@@ -146,12 +146,18 @@ def write_model(
     storage: Storage = "float32",
     card: str | None = None,
     overwrite: bool = False,
+    softmax: SoftmaxStorage | None = None,
 ) -> None:
-    """Write a model directory, whole or not at all. A format that cannot hold the model refuses."""
+    """Write a model directory, whole or not at all. A format that cannot hold the model refuses.
+
+    `softmax` (native) puts the softmax into a file of its own in the directory, which is read only when asked for.
+    """
     writers = {known.name: known.write for known in FORMATS if known.write is not None}
     if format not in writers:
         raise WeightsError(f"format is {format!r}, but one of {', '.join(writers)} can be written")
     try:
-        writers[format](model, Path(path), WriteOptions(storage=storage, card=card, overwrite=overwrite))
+        writers[format](
+            model, Path(path), WriteOptions(storage=storage, card=card, overwrite=overwrite, softmax=softmax)
+        )
     except (OSError, SafetensorError) as error:
         raise WeightsError(f"{path}: cannot be written ({one_line(error)})") from None

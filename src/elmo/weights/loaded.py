@@ -2,7 +2,8 @@
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, Self, overload
 
 import torch
@@ -23,6 +24,22 @@ class Softmax(NamedTuple):
 
     weight: Tensor  # [V, D]
     bias: Tensor  # [V]
+
+
+@dataclasses.dataclass(kw_only=True)
+class SoftmaxApart:
+    """A softmax in a file of its own beside the weights, read when it is first asked for."""
+
+    path: Path
+    sha256: str | None  # of the file, where the model records it
+    read: Callable[["SoftmaxApart", "LoadedModel"], Softmax]
+    found: Softmax | None = None
+
+    def softmax(self, model: "LoadedModel") -> Softmax:
+        """Its numbers; WeightsError where the file is damaged or does not fit the model."""
+        if self.found is None:
+            self.found = self.read(self, model)
+        return self.found
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -63,6 +80,25 @@ class _VocabularyField:
         vars(model)["_vocabulary"] = value
 
 
+class _SoftmaxField:
+    """The field `softmax` of a model: given, or apart and then read when it is first asked for: no embedding does."""
+
+    @overload
+    def __get__(self, model: None, owner: type["LoadedModel"]) -> None: ...
+
+    @overload
+    def __get__(self, model: "LoadedModel", owner: type["LoadedModel"]) -> Softmax | None: ...
+
+    def __get__(self, model: "LoadedModel | None", owner: type["LoadedModel"]) -> Softmax | None:
+        if model is None:
+            return None  # the default
+        softmax: Softmax | SoftmaxApart | None = vars(model)["_softmax"]
+        return softmax.softmax(model) if isinstance(softmax, SoftmaxApart) else softmax
+
+    def __set__(self, model: "LoadedModel", value: Softmax | SoftmaxApart | None) -> None:
+        vars(model)["_softmax"] = value
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LoadedModel:
     """A biLM with all that is needed to feed it. A value; only `settle` changes what `bilm` holds.
@@ -75,7 +111,7 @@ class LoadedModel:
     tokenizer: Tokenizer
     vocabulary: _VocabularyField = _VocabularyField()
     dictionaries: Dictionaries | None = None  # of models from ELMoForManyLangs
-    softmax: Softmax | None = None
+    softmax: _SoftmaxField = _SoftmaxField()
     card: str | None = None
     training: Training | None = None
     format: str = "memory"  # how it was stored: the name of one of `elmo.weights.formats.FORMATS`
@@ -88,19 +124,32 @@ class LoadedModel:
 
     def _check_words(self, words: int | None) -> None:
         """Whether the softmax fits the biLM and a vocabulary of so many words (None: not known)."""
-        if self.softmax is None:
+        softmax: Softmax | SoftmaxApart | None = vars(self)["_softmax"]
+        if softmax is None or isinstance(softmax, SoftmaxApart):  # what is apart is checked when it is read
             return
-        V, D = self.softmax.weight.shape
-        if self.config.lstm.output_dim != D or self.softmax.bias.shape != (V,) or words not in (None, V):
+        V, D = softmax.weight.shape
+        if self.config.lstm.output_dim != D or softmax.bias.shape != (V,) or words not in (None, V):
             raise WeightsError(
                 f"{self.source or 'model'}: softmax.weight is {[V, D]} and softmax.bias "
-                f"{list(self.softmax.bias.shape)}, but {[words or V, self.config.lstm.output_dim]} and {[words or V]} "
+                f"{list(softmax.bias.shape)}, but {[words or V, self.config.lstm.output_dim]} and {[words or V]} "
                 "are wanted"
             )
 
     def replace(self, **changes: Any) -> Self:
-        """The same model with other values for some fields. `dataclasses.replace` would read the vocabulary."""
-        return dataclasses.replace(self, **{"vocabulary": vars(self)["_vocabulary"], **changes})
+        """The same model with other values for some fields. `dataclasses.replace` would read what is not read yet."""
+        unread = {"vocabulary": vars(self)["_vocabulary"], "softmax": vars(self)["_softmax"]}
+        return dataclasses.replace(self, **{**unread, **changes})
+
+    @property
+    def has_softmax(self) -> bool:
+        """Whether there is one, without reading it."""
+        return vars(self)["_softmax"] is not None
+
+    @property
+    def softmax_apart(self) -> SoftmaxApart | None:
+        """The file of a softmax that lies apart."""
+        softmax = vars(self)["_softmax"]
+        return softmax if isinstance(softmax, SoftmaxApart) else None
 
     @property
     def config(self) -> BiLMConfig:

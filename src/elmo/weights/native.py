@@ -20,13 +20,14 @@ from elmo.text.codepoints import Dictionaries, Ids, dictionary_text, parse_dicti
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import UnreadVocabulary
 from elmo.weights.card import default_card
-from elmo.weights.choices import Storage
+from elmo.weights.choices import SoftmaxStorage, Storage
 from elmo.weights.format import Format, Read
 from elmo.weights.guarded.limits import check_sizes, check_values
 from elmo.weights.guarded.tensorfile import read_header, read_tensors, write_tensors
-from elmo.weights.loaded import LoadedModel, Softmax, Training
+from elmo.weights.loaded import LoadedModel, Softmax, SoftmaxApart, Training
 from elmo.weights.quantized import SCALE, dequantize, is_half, quantize_all, scale_shape
 from elmo.weights.selftest import run_self_test
+from elmo.weights.softmaxfile import SOFTMAX, copy_softmax, find_apart, write_softmax
 from elmo.weights.tensors import SETTLED, check_finite, content_sha256, empty_bilm, fill, tensor_shapes
 
 FORMAT = "elmo"
@@ -106,7 +107,7 @@ def read_native(
     tensors = _read_tensors(weights, bilm, dtype=dtype)
     if finite:
         check_finite(tensors, where=str(weights))
-    softmax = None
+    softmax: Softmax | SoftmaxApart | None = find_apart(directory, values.get("softmax"))
     if "softmax.weight" in tensors:
         softmax = Softmax(tensors.pop("softmax.weight"), tensors.pop("softmax.bias"))
     card = directory / CARD
@@ -132,10 +133,12 @@ def write_native(
     storage: Storage = "float32",
     card: str | None = None,
     overwrite: bool = False,
+    softmax: SoftmaxStorage | None = None,
     extra: Mapping[str, Callable[[Path], None]] | None = None,
 ) -> None:
     """Write a model directory, atomically. A model without a settled state gets one.
 
+    `softmax` puts the softmax into a file of its own, in so many bits; one that lies apart stays apart, as it is.
     `extra` are further files by name, each written by a function of its path: a training's checkpoint is a model too.
     """
     if storage not in DTYPES:
@@ -143,7 +146,8 @@ def write_native(
     if not model.is_settled:
         model.settle()
     with atomic_directory(directory, overwrite=overwrite, replaceable=is_native) as temporary:
-        stored = _stored(model, DTYPES[storage])
+        apart = model.softmax_apart if softmax is None else None
+        stored = _stored(model, DTYPES[storage], softmax=apart is None and softmax is None)
         if storage == "int8":
             stored = quantize_all(stored)
         weights = temporary / WEIGHTS
@@ -164,7 +168,7 @@ def write_native(
             vocabulary=model.vocabulary,
             dictionaries=model.dictionaries,
         )
-        values = {
+        values: dict[str, Any] = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
             "architecture": model.config.to_dict(),
@@ -176,6 +180,12 @@ def write_native(
             },
             "self_test": run_self_test(as_read),
         }
+        if softmax is not None:
+            write_softmax(model, temporary / SOFTMAX, storage=softmax, bilms=[as_read.sha256])
+        elif apart is not None:
+            copy_softmax(apart.path, temporary / SOFTMAX, bilms=[as_read.sha256])
+        if (temporary / SOFTMAX).is_file():
+            values["softmax"] = {"sha256": file_sha256(temporary / SOFTMAX)}
         if model.training is not None:
             values["training"] = asdict(model.training)
         if model.dictionaries is not None:
@@ -249,10 +259,10 @@ def _names(kinds: set[torch.dtype]) -> str:
     return ", ".join(sorted(str(kind).removeprefix("torch.") for kind in kinds))
 
 
-def _stored(model: LoadedModel, dtype: torch.dtype) -> dict[str, Tensor]:
+def _stored(model: LoadedModel, dtype: torch.dtype, *, softmax: bool) -> dict[str, Tensor]:
     """The tensors as they go into the file; the settled state stays in float32."""
     tensors = {name: tensor.detach() for name, tensor in model.bilm.state_dict().items()}
-    if model.softmax is not None:
+    if softmax and model.softmax is not None:
         tensors |= {"softmax.weight": model.softmax.weight.detach(), "softmax.bias": model.softmax.bias.detach()}
     return {name: t.to("cpu", torch.float32 if name in SETTLED else dtype) for name, t in tensors.items()}
 

@@ -14,6 +14,7 @@ from elmo.weights.loaded import LoadedModel
 from elmo.weights.native import WEIGHTS, read_config
 from elmo.weights.published.records import recorded_sha256
 from elmo.weights.selftest import TOLERANCE, run_self_test, self_test_difference
+from elmo.weights.softmaxfile import read_softmax
 from elmo.weights.tensors import is_finite
 
 
@@ -30,6 +31,7 @@ def verify(source: str | Path) -> list[Finding]:
         return findings
     if model.format == "native":
         findings += _recorded(model, Path(model.source or ""))
+        findings += _softmax_apart(model)
     else:
         findings += _first_seen(Path(model.source or ""))
         model.settle()
@@ -51,7 +53,7 @@ def _vocabulary(model: LoadedModel) -> Iterator[Finding]:
 
 def _finite(model: LoadedModel) -> Iterator[Finding]:
     tensors = dict(model.bilm.state_dict())
-    if model.softmax is not None:
+    if model.softmax_apart is None and model.softmax is not None:
         tensors |= {"softmax.weight": model.softmax.weight, "softmax.bias": model.softmax.bias}
     bad = [name for name, tensor in tensors.items() if not is_finite(tensor)]
     if bad:
@@ -76,6 +78,25 @@ def _recorded(model: LoadedModel, directory: Path) -> Iterator[Finding]:
         difference <= TOLERANCE,
         f"vectors of the self-test sentence differ by {difference:.1e} from those recorded (at most {TOLERANCE:.0e})",
     )
+
+
+def _softmax_apart(model: LoadedModel) -> Iterator[Finding]:
+    """The softmax in a file of its own: that it is the one recorded, whole, and of this biLM."""
+    apart = model.softmax_apart
+    if apart is None:
+        return
+    name = apart.path.name
+    try:
+        if apart.sha256 is not None:
+            yield _compare(f"sha256 of {name}", apart.sha256, file_sha256(apart.path))
+        read = read_softmax(apart.path, size=model.config.lstm.output_dim)
+        V = len(apart.softmax(model).bias)
+    except ElmoError as error:
+        yield Finding(False, str(error))
+        return
+    yield Finding(True, f"{name} has {V:,} words, those of the vocabulary, and finite numbers")
+    belongs = model.sha256 in read.bilms
+    yield Finding(belongs, f"{name} was made for {'this' if belongs else 'another'} biLM")
 
 
 def _first_seen(path: Path) -> Iterator[Finding]:

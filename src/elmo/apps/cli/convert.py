@@ -8,7 +8,7 @@ import typer
 from elmo.apps.cli import options
 from elmo.apps.cli.output import say
 from elmo.errors import InputError
-from elmo.weights.choices import Storage, Target
+from elmo.weights.choices import SoftmaxStorage, Storage, Target
 
 # Of single files with weights; a model here is a directory.
 FILE_SUFFIXES = (".pt", ".pth", ".bin", ".th", ".pkl", ".ckpt", ".hdf5", ".h5", ".safetensors", ".zip", ".npz")
@@ -33,8 +33,15 @@ def convert(
         bool, typer.Option("--with-softmax", help="Keep the softmax, which only language modelling needs (native).")
     ] = False,
     softmax_to: Annotated[
-        Path | None, typer.Option("--softmax-to", help="Write the softmax apart, in 8 bits, to this file.")
+        Path | None,
+        typer.Option(
+            "--softmax-to",
+            help="Write the softmax apart, to this file; TARGET/softmax.safetensors is a part of the model.",
+        ),
     ] = None,
+    softmax_storage: Annotated[
+        SoftmaxStorage, typer.Option("--softmax-storage", help="The bits of a softmax apart (--softmax-to).")
+    ] = "int8",
     card: Annotated[
         Path | None,
         typer.Option("--card", exists=True, dir_okay=False, help="A Markdown file to be the model's README.md."),
@@ -59,14 +66,19 @@ def convert(
     from elmo.weights.formats import Writable, read_model, write_model
     from elmo.weights.native import MOST_CARD_BYTES
     from elmo.weights.onnxfile import write_onnx
-    from elmo.weights.softmaxfile import write_softmax
+    from elmo.weights.softmaxfile import SOFTMAX, write_softmax
 
     model = read_model(source, options=options_file, embedding=embedding, vocabulary=vocabulary)
     if model.source is not None and Path(model.source).resolve() == Path(target).resolve():
         raise typer.BadParameter(f"{target} is the model that is read; choose another target")
-    if (with_softmax or softmax_to is not None) and model.softmax is None:
+    if (with_softmax or softmax_to is not None) and not model.has_softmax:
         raise typer.BadParameter(f"{source} has no softmax to keep; leave --with-softmax and --softmax-to out")
-    if softmax_to is not None:
+    within = softmax_to is not None and softmax_to.resolve() == (Path(target) / SOFTMAX).resolve()
+    if softmax_to is None and softmax_storage != "int8":
+        raise typer.BadParameter("--softmax-storage is of a softmax apart; say where with --softmax-to")
+    if within and (with_softmax or target_format == "bilm-tf"):
+        raise typer.BadParameter(f"--softmax-to {softmax_to} keeps the softmax in a native model; leave the others out")
+    if softmax_to is not None and not within:
         options.refuse_existing(softmax_to, overwrite=overwrite)
     if target_format == "onnx" or (target_format is None and target.lower().endswith(".onnx")):
         native_only = {
@@ -83,7 +95,7 @@ def convert(
         raise typer.BadParameter(
             f"{target} looks like a file, but a model is a directory; leave {Path(target).suffix} out, or name an .onnx"
         )
-    kept = model if with_softmax else model.replace(softmax=None)
+    kept = model if with_softmax or within else model.replace(softmax=None)
     chosen: Writable = "bilm-tf" if target_format == "bilm-tf" else "native"
     write_model(
         kept,
@@ -94,10 +106,11 @@ def convert(
         if card is None
         else read_text(card, most_bytes=MOST_CARD_BYTES, refusal=InputError),
         overwrite=overwrite,
+        softmax=softmax_storage if within else None,
     )
-    if softmax_to is not None:
-        write_softmax(model, softmax_to, bilms=[read_model(target).sha256])
-    elif model.softmax is not None and kept.softmax is None and chosen == "native":
+    if softmax_to is not None and not within:
+        write_softmax(model, softmax_to, bilms=[read_model(target).sha256], storage=softmax_storage)
+    elif model.has_softmax and not kept.has_softmax and chosen == "native":
         say("the softmax is left out; --with-softmax keeps it, --softmax-to writes it apart")
 
 

@@ -43,8 +43,8 @@ def finetune(
 ) -> None:
     """Fine-tune a model on a domain, stop when held-out text no longer gains, and say what it brought.
 
-    The model keeps its softmax, with the domain's new words added. One without (any from HDF5, the packaged one) gets
-    one over the domain's vocabulary first, or takes that of a file; --softmax-only stops there and writes
+    The model keeps its softmax, with the domain's new words added. One without (any from HDF5) gets one over the
+    domain's vocabulary first, or takes that of a file; --softmax-only stops there and writes it to
     OUTPUT/softmax.safetensors.
 
     Example: elmo finetune abstracts.txt -o tuned --model my-model

@@ -65,7 +65,7 @@ def save_trained_task(trained: TrainedTask, directory: Path, *, overwrite: bool 
     with errors_naming(directory), whole as folder:
         state = trained.model.state_dict()
         if embedding.elmo is not None and trained.recipe.embedding.elmo.train_bilm:
-            write_model(dataclasses.replace(embedding.elmo.model, softmax=None), folder / BILM)
+            write_model(embedding.elmo.model.replace(softmax=None), folder / BILM)
             state = {name: t for name, t in state.items() if not name.startswith(BILM_PREFIX)}
         write_tensors(folder / WEIGHTS, {name: t.cpu() for name, t in state.items()})
         if word_list is not None and words is not None:

@@ -113,7 +113,7 @@ def _losses(model: LoadedModel) -> list[str]:
         "the settled state is not written; readers compute it anew, and its vectors will differ a little": (
             model.is_settled and not _settles_as_stored(model)
         ),
-        "the softmax is not written; bilm-tf's format has no place for it": model.softmax is not None,
+        "the softmax is not written; bilm-tf's format has no place for it": model.has_softmax,
         "the original code cannot run a model of one direction": model.config.lstm.directions == 1,
         f"the tokenizer rule {model.tokenizer.rule!r} is not written; readers suppose {TOKENIZER.rule!r}": (
             model.tokenizer != TOKENIZER
