@@ -33,7 +33,7 @@ ROUNDS_OF_A_GRAM = 2
 ROOM = 1.02  # of the bound of the largest singular value, squared, for rounding
 TINY = 1e-14
 # A parameter holds so many matrices beside each other: the gates of an LSTM. The outputs of a highway are taken in four
-# parts as well: as good after as many steps, with a fifteenth of the work. (dev/log.md)
+# parts as well: as good after as many steps, with a ninth of the work. (dev/log.md)
 GATES = {"weight_x": 4, "weight_h": 4, "weight_carry": 4, "weight_transform": 4}
 
 
