@@ -2,7 +2,7 @@
 
     python -m benchmarks.senses MODEL [--set open] [--word2vec vectors.npz] [--words] [--output senses.json]
 
-There are two sets of sentences, both written before any model was measured on them, and both are reported unless `--set`
+There are two sets of sentences, both written before any model was measured on them; both are reported unless `--set`
 chooses one. `first` (`src/elmo/analysis/data/senses.txt`) has 24 words with 10 sentences each, five of each of two
 senses. `open` (`senses-open.txt`) has 25 other words with 20 sentences each, of two senses or of three: questions,
 dialogue, long and short sentences, the word at the beginning, in the middle and at the end.
