@@ -146,10 +146,11 @@ def test_a_part_without_its_data_is_left_out_with_the_reason(
 def test_quick_results_are_never_taken_for_whole_ones(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    call(folder, tmp_path, str(folder / "before"), "--parts", "wsd", "pos", "perplexity", "--quick")
+    parts = ("wsd", "pos", "perplexity", "ner10", "ner100", "--seeds", "1")
+    call(folder, tmp_path, str(folder / "before"), "--parts", *parts, "--quick")
     assert "the figures mean nothing" in capsys.readouterr().out
-    call(folder, tmp_path, str(folder / "before"), "--parts", "wsd", "pos", "perplexity")
-    assert "6 units, 6 to be measured" in capsys.readouterr().out
+    call(folder, tmp_path, str(folder / "before"), "--parts", *parts)
+    assert "8 units, 8 to be measured" in capsys.readouterr().out
 
 
 def test_interrupted_work_goes_on_after_a_line_that_was_cut_off(
