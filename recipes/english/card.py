@@ -23,6 +23,7 @@ from elmo.disk.writing import write_file
 from elmo.pretrain.progress import corpus_identity
 from elmo.run.curves import draw_curves
 from elmo.weights.native import WEIGHTS, is_native
+from elmo.weights.softmaxfile import SOFTMAX
 from elmo.weights.verify import verify
 from recipes.english.neighbors import rows as neighbor_rows
 from recipes.english.neighbors import table
@@ -119,8 +120,9 @@ def make_card(figures: dict[str, Any], manifest: dict[str, Any], commands: str) 
         "vector_size": 2 * lstm["projection_dim"],
         "storage": model["storage"],
         "weights_mb": size["model.safetensors"] / 1e6,
-        "package_mb": (size["model.safetensors"] + size["vocab.txt"]) / 1e6,
-        "softmax_mb": size["english-softmax.safetensors"] / 1e6,
+        "package_mb": sum(size.values()) / 1e6,
+        "softmax_mb": size[SOFTMAX] / 1e6,
+        "softmax_storage": model["softmax storage"],
         "file_sha256": model["sha256"]["sha256"],
         "content_sha256": model["sha256"]["content_sha256"],
         "tokens": manifest["counts"]["train"]["tokens"],

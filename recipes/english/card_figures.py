@@ -5,7 +5,7 @@
 
 RUN is what `elmo pretrain` wrote. FOLDER of --data holds english_heldout.txt (raw) and wikitext103_valid.txt,
 lm1b_heldout_dev.tokens and ptb.valid.txt (tokenized as published; those that are missing are left out). In --work come
-`english` (the model in eight bits, without softmax), `english-softmax.safetensors` (the softmax apart),
+`english` (the model in eight bits, its softmax beside the weights in four: `recipes.english.softmax_bits`),
 `metrics.jsonl` and `figures.json`, from which `recipes.english.card` makes the card and the curves; nothing else of
 the run is needed for that.
 
@@ -37,7 +37,7 @@ from elmo.text.lines import read_lines
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.native import read_config
-from elmo.weights.softmaxfile import add_softmax, write_softmax
+from elmo.weights.softmaxfile import SOFTMAX, softmax_storage
 from recipes.english.neighbors import table
 from recipes.english.word2vec import read_vectors
 
@@ -114,6 +114,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--storage", choices=("int8", "float16"), default="int8")
+    parser.add_argument("--softmax-storage", choices=("int8", "int4"), default="int4")
     parser.add_argument("--device")
     parser.add_argument("--word2vec", type=Path, help="vectors of recipes.english.word2vec, for the sense test")
     parser.add_argument("--ngram", type=Path, help="figures of recipes.english.ngram")
@@ -124,12 +125,9 @@ def main() -> None:
     figures: dict[str, Any] = {"training": training(arguments.run)}
 
     whole = read_model(arguments.run / "model")
-    directory, softmax_file = arguments.work / "english", arguments.work / "english-softmax.safetensors"
-    bare = dataclasses.replace(whole, softmax=None)
-    write_model(bare, directory, storage=arguments.storage, overwrite=True)
+    directory = arguments.work / "english"
+    write_model(whole, directory, storage=arguments.storage, softmax=arguments.softmax_storage, overwrite=True)
     stored = read_model(directory)
-    write_softmax(whole, softmax_file, bilms=[stored.sha256])
-    shipped = add_softmax(stored, softmax_file)
     assert whole.vocabulary is not None
     figures["model"] = {
         "architecture": whole.config.to_dict(),
@@ -139,14 +137,15 @@ def main() -> None:
         "bytes": {
             "model.safetensors": (directory / "model.safetensors").stat().st_size,
             "vocab.txt": (directory / "vocab.txt").stat().st_size,
-            softmax_file.name: softmax_file.stat().st_size,
+            SOFTMAX: (directory / SOFTMAX).stat().st_size,
         },
+        "softmax storage": softmax_storage(directory / SOFTMAX),
         "sha256": read_config(directory)["weights"],
         "sha256 of the numbers before storing": whole.sha256,
     }
 
     heldout = thin_out(sentences_of(arguments.data / HELDOUT, whole), arguments.sentences)
-    figures["cosine to fp32"] = cosines(bare, stored, heldout, arguments.device)
+    figures["cosine to fp32"] = cosines(whole, stored, heldout, arguments.device)
     texts = {HELDOUT: heldout}
     for name in STANDARD:
         if (arguments.data / name).is_file():
@@ -158,7 +157,7 @@ def main() -> None:
         for name, sentences in texts.items()
     }
     figures["perplexity as shipped"] = {
-        state: facts(text_perplexity(shipped, heldout, state=state, device=arguments.device)) for state in STATES
+        state: facts(text_perplexity(stored, heldout, state=state, device=arguments.device)) for state in STATES
     }
     vectors = None if arguments.word2vec is None else read_vectors(arguments.word2vec)
     embedder = elmo.Embedder(stored, device=arguments.device)

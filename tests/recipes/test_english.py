@@ -57,7 +57,8 @@ def test_figures_card_and_packaged_model_come_from_a_run(folder: Path, monkeypat
     assert figures["model"]["sha256"]["sha256"] in text
     assert "Common Voice" in text
     assert "{" not in text.split("```json")[0]
-    assert read_model(packaged).softmax is None
+    assert read_model(packaged).softmax is not None
+    assert figures["model"]["softmax storage"] == "int4"
     assert all(finding.ok for finding in verify(packaged))
 
 
