@@ -199,6 +199,31 @@ def test_convert_to_eight_bits_leaves_the_softmax_out_or_apart_and_commands_take
     assert command("score", text, "--model", tmp_path / "kept").code == 0
 
 
+def test_a_softmax_in_the_directory_is_found_by_every_command_and_kept(
+    command: Command, text: Path, tmp_path: Path
+) -> None:
+    words = ("<S>", "</S>", "<UNK>", "bank", "the", ".")
+    softmax = Softmax(torch.randn(len(words), 8, generator=torch.Generator().manual_seed(0)), torch.zeros(len(words)))
+    tokenizer, vocabulary = Tokenizer(rule="treebank"), Vocabulary(words)
+    write_model(
+        LoadedModel(bilm=make_bilm(), tokenizer=tokenizer, vocabulary=vocabulary, softmax=softmax), tmp_path / "whole"
+    )
+    within = tmp_path / "small" / "softmax.safetensors"
+    options = ["--storage", "int8", "--softmax-to", within, "--softmax-storage", "int4"]
+    done = command("convert", tmp_path / "whole", tmp_path / "small", *options)
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert command("score", text, "--model", tmp_path / "small").code == 0
+    assert "softmax.safetensors, int4" in command("info", tmp_path / "small").out
+    assert "softmax.safetensors was made for this biLM" in command("verify", tmp_path / "small").out
+    assert command("convert", tmp_path / "small", tmp_path / "kept", "--with-softmax").code == 0
+    assert command("verify", tmp_path / "kept").code == 0
+    assert (tmp_path / "kept" / "softmax.safetensors").is_file()
+    assert "the softmax is left out" in command("convert", tmp_path / "small", tmp_path / "bare").out
+    assert not (tmp_path / "bare" / "softmax.safetensors").exists()
+    other = command("convert", tmp_path / "whole", tmp_path / "x", "--softmax-storage", "int4")
+    assert (other.code, "--softmax-to" in other.err) == (2, True)
+
+
 def test_embedding_without_a_model_takes_the_packaged_one(
     command: Command, model: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -100,6 +100,28 @@ def test_a_run_goes_on_with_its_own_options(command: Command, text: Path, tmp_pa
     assert "holds no checkpoint yet" in command(*first[:3], tmp_path / "new", *size, "--resume", "--device", "cpu").out
 
 
+def test_a_run_that_starts_from_another_says_so_and_refuses_what_does_not_fit(
+    command: Command, text: Path, tmp_path: Path
+) -> None:
+    text.write_text("A cat sat on a mat .\n" * 300, encoding="utf-8")
+    assert command("corpus", "build", text, "-o", tmp_path / "corpus", "--tokenized").code == 0
+    short = ["--steps", "3", "--batch-size", "4", "--device", "cpu"]
+    assert command("pretrain", tmp_path / "corpus", "-o", tmp_path / "run", "--size", "tiny", *short).code == 0
+    on = ["pretrain", tmp_path / "corpus", "-o", tmp_path / "on", "--start-from", tmp_path / "run", *short]
+    refused = command(*on, "--size", "mini")
+    assert (refused.code, "leave --size out" in refused.err) == (2, True)
+    done = command(*on, "--time-limit", "0")
+    assert done.code == 0, done.err
+    assert "held-out perplexity before the first step:" in done.err
+    assert f"--start-from {tmp_path / 'run'}" in done.out  # the command that goes on
+    assert command(*on, "--resume").code == 0
+    assert "was started from another" in command(*on[:4], "--start-from", tmp_path / "on", *short, "--resume").err
+    text.write_text("Another dog lay on a rug .\n" * 300, encoding="utf-8")
+    assert command("corpus", "build", text, "-o", tmp_path / "other", "--tokenized").code == 0
+    refused = command("pretrain", tmp_path / "other", "-o", tmp_path / "no", "--start-from", tmp_path / "run", *short)
+    assert f"--vocabulary {tmp_path / 'run' / 'model' / 'vocab.txt'}" in refused.err
+
+
 def test_a_vocabulary_that_came_out_empty_is_chosen_anew(command: Command, text: Path, tmp_path: Path) -> None:
     build = ["corpus", "build", text, "-o", tmp_path / "corpus", "--tokenized"]
     assert "give a smaller min_count" in command(*build, "--min-count", "50").err
