@@ -55,6 +55,7 @@ WAYS: dict[str, Callable[[Tensor], Stored]] = {
     "4 bits, groups of 64": lambda table: four(table, group=64),
     "4 bits, groups of 128": lambda table: four(table, group=128),
     "8 bits for 5,000, 4 for the rest (32)": lambda table: mixed(table, rows=5_000, group=32),
+    "8 bits for 10,000, 4 for the rest (32)": lambda table: mixed(table, rows=10_000, group=32),
     "8 bits for 20,000, 4 for the rest (32)": lambda table: mixed(table, rows=20_000, group=32),
 }
 

@@ -133,6 +133,17 @@ def test_the_file_can_be_taken_for_itself(directory, whole, tmp_path):
     assert torch.equal(again.softmax.weight, read_model(directory).softmax.weight)
 
 
+def test_in_four_bits_the_most_frequent_tenth_of_the_words_has_eight(tmp_path):
+    words = Vocabulary((*WORDS, *(f"word{n}" for n in range(len(WORDS), 40))))
+    softmax = Softmax(torch.randn(40, 8, generator=torch.Generator().manual_seed(3)), torch.zeros(40))
+    model = make_model().replace(softmax=softmax, vocabulary=words)
+    write_softmax(model, tmp_path / "x.safetensors", storage="int4")
+    header = read_header(tmp_path / "x.safetensors")
+    assert (header["softmax.weight"].shape, header["softmax.weight4"].shape) == ((4, 8), (36, 4))
+    error = (add_softmax(make_model(), tmp_path / "x.safetensors").softmax.weight - softmax.weight).abs()
+    assert error[:4].max() < 0.02 < error[4:].max() < 0.3
+
+
 def test_four_bits_are_half_as_large_and_rows_of_both_kinds_go_together(whole, tmp_path):
     wide = whole.replace(softmax=None)
     file = tmp_path / "x.safetensors"
