@@ -45,6 +45,10 @@ def model_targets(directory: Path) -> list[Target]:
     whole = dataclasses.replace(word_model(), softmax=Softmax(torch.ones(len(WORDS), 2), torch.ones(len(WORDS))))
     write_softmax(whole, directory / "softmax" / SOFTMAX)
     softmax = {SOFTMAX: (directory / "softmax" / SOFTMAX).read_bytes()}
+    write_softmax(whole, directory / "softmax" / SOFTMAX, storage="int4")
+    four = {SOFTMAX: (directory / "softmax" / SOFTMAX).read_bytes()}
+    write_model(whole, directory / "within", softmax="int4")
+    within = {path.name: path.read_bytes() for path in (directory / "within").iterdir()}
     bare = word_model()
     many = _manylangs()
     _lay_out(directory / "many", many)
@@ -78,6 +82,9 @@ def model_targets(directory: Path) -> list[Target]:
     def with_softmax(path: Path) -> LoadedModel:
         return add_softmax(bare, path / SOFTMAX)
 
+    def asked_for(path: Path) -> object:
+        return verify(path), quickly(path).softmax
+
     return [
         Target("options.json", characters, "options.json", mutate_json_text, quickly),
         Target("HDF5", characters, "weights.hdf5", mutate_hdf5, quickly),
@@ -86,6 +93,8 @@ def model_targets(directory: Path) -> list[Target]:
         Target("safetensors", native, "model.safetensors", mutate_safetensors, quickly),
         Target("safetensors in eight bits", eight, "model.safetensors", mutate_safetensors, quickly),
         Target("softmax apart", softmax, SOFTMAX, mutate_safetensors, with_softmax),
+        Target("softmax in four bits", four, SOFTMAX, mutate_safetensors, with_softmax),
+        Target("softmax in the directory", within, SOFTMAX, mutate_safetensors, asked_for),
         Target("architecture", many, "tiny_arch.json", mutate_json_text, quickly),
         Target("dictionary of words", many, "word.dic", mutate_text, quickly),
         Target("dictionary of characters", many, "char.dic", mutate_text, quickly),
