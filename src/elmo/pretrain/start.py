@@ -87,7 +87,7 @@ def begin_with(
         key = "size" if config.size is not None else "model"
         value = f" is {config.size!r}" if config.size is not None else ""
         raise ConfigError(
-            f"{key}{value}, but {loaded.source or 'the model to start from'} has another architecture "
+            f"{key}{value}, but {portable_name(loaded.source)} has another architecture "
             f"({_sizes(loaded)}), which is taken over; leave {'--size' if key == 'size' else key} out"
         )
     start = start_of(loaded, head)
