@@ -27,12 +27,14 @@ from elmo.weights.loaded import LoadedModel
 ROOT = Path(__file__).parent.parent
 README, INDEX, PYTHON = ROOT / "README.md", ROOT / "docs" / "README.md", ROOT / "docs" / "python.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+TEMPLATE = ROOT / "recipes" / "english" / "card_template.md"  # its links are those of the card that is made from it
 OTHERS = [
     *sorted(set(ROOT.glob("*.md")) - {README}),
     *(
         path
         for folder in ("benchmarks", "dev", "recipes", "src", "tests/golden")
         for path in sorted((ROOT / folder).rglob("*.md"))
+        if path != TEMPLATE
     ),
 ]
 OF_THE_CODE = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "architecture.md", ROOT / "dev" / "log.md"]
