@@ -92,6 +92,20 @@ def test_a_shard_that_is_there_is_not_made_again(tmp_path: Path, model_directory
     assert (tmp_path / shard.name).read_bytes() == b"made before"
 
 
+def test_a_shard_that_fails_leaves_nothing(tmp_path: Path, model_directory: Path) -> None:
+    source = tmp_path / "corpus" / "a.txt"
+    source.parent.mkdir()
+    source.write_bytes(b"good\nb\xffd\n")
+    output = tmp_path / "output"
+    output.mkdir()
+    worker = EmbedShard(
+        str(output), {"name_or_path": str(model_directory), "device": "cpu"}, BulkOptions(), 1, source=str(source)
+    )
+    with pytest.raises(InputError, match="line 2 is not UTF-8"):
+        worker(vars(plan(str(source.parent), lines_in_shard=10)[0]))
+    assert not list(output.iterdir())
+
+
 GUARD = 400  # seconds; only against a hang: Ray starts a dozen processes, and busy machines take minutes for them
 
 
