@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from elmo.analysis.examples import Use, read_senses
-from elmo.analysis.senses import SenseCount, count_words, share_right, word_vectors
+from elmo.analysis.senses import SenseCount, count_senses, fraction_right, vectors_of_uses
 from elmo.analysis.similarity import place_of
 from elmo.embed.embedder import Embedder
 
@@ -18,19 +18,19 @@ def measure(embedder: Embedder, vectors: Vectors | None) -> dict[str, dict[str, 
     """For each kind of vector the share of uses whose nearest neighbour has their sense, and counts by word."""
     uses = read_senses()
     results: dict[str, list[SenseCount]] = {}
-    layers = word_vectors(embedder, uses)  # [L, N, D]
+    layers = vectors_of_uses(embedder, uses)  # [L, N, D]
     for layer, rows in enumerate(layers):
-        results["tokens" if layer == 0 else f"LSTM {layer}"] = count_words(rows, uses)
-    results["mean of the layers"] = count_words(layers.mean(0), uses)
+        results["tokens" if layer == 0 else f"LSTM {layer}"] = count_senses(rows, uses)
+    results["mean of the layers"] = count_senses(layers.mean(0), uses)
     if vectors is not None:
 
         def tokenize(text: str) -> list[str]:
             return embedder.model.tokenizer.tokenize(text).words
 
         for name, window in (("mean of the sentence", None), (f"mean within {WINDOW} places", WINDOW)):
-            results[f"word2vec, {name}"] = count_words(context_means(uses, vectors, tokenize, window=window), uses)
+            results[f"word2vec, {name}"] = count_senses(context_means(uses, vectors, tokenize, window=window), uses)
     return {
-        name: {"share": share_right(counts), "words": {count.word: count.right for count in counts}}
+        name: {"share": fraction_right(counts), "words": {count.word: count.right for count in counts}}
         for name, counts in results.items()
     }
 

@@ -12,7 +12,7 @@ import torch
 from tests.apps.conftest import Command
 from tests.tiny import make_bilm
 
-from elmo.embed.load import load
+from elmo.embed.loading import load
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.formats import write_model

@@ -259,6 +259,6 @@ class Embedder(Encoding):
 
 
 def _load_again(reference: Reference) -> Embedder:
-    from elmo.embed.load import load
+    from elmo.embed.loading import load
 
     return load(**reference._asdict())

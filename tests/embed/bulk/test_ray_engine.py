@@ -14,7 +14,7 @@ import pytest
 
 from elmo.embed.bulk import ray_engine
 from elmo.embed.bulk.options import BulkOptions
-from elmo.embed.bulk.ray_engine import EmbedShard, Shard, embed_with_ray, lines_of, plan
+from elmo.embed.bulk.ray_engine import EmbedShard, Shard, embed_with_ray, lines_of_shard, plan
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, InputError, ResumeError
 from elmo.text.lines import read_lines
@@ -62,7 +62,7 @@ def test_the_shards_hold_every_line_once(tmp_path: Path) -> None:
         ("b.txt", 0),
     ]
     for name in ("a.txt", "b.txt"):
-        found = [line for s in shards if s.file.endswith(name) for line in lines_of(s)]
+        found = [line for s in shards if s.file.endswith(name) for line in lines_of_shard(s)]
         assert found == [line for _, line in read_lines(corpus / name)]
 
 

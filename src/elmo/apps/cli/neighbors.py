@@ -55,7 +55,7 @@ def neighbors(
     """
     from elmo.analysis.examples import read_collection
     from elmo.analysis.neighbors import Question, Sentence, answer_questions
-    from elmo.embed.load import load
+    from elmo.embed.loading import load
     from elmo.text.lines import expand_paths
     from elmo.text.textfiles import placed_sentences
 

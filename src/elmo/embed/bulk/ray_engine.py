@@ -28,7 +28,7 @@ from elmo.embed.bulk.writers.parquet import import_pyarrow, write_parquet
 from elmo.embed.bulk.writers.row import Line, Row
 from elmo.embed.choices import Precision
 from elmo.embed.embedder import Embedder
-from elmo.embed.load import load
+from elmo.embed.loading import load
 from elmo.embed.selection import check_layers
 from elmo.errors import ConfigError, ElmoError, InputError, MissingExtraError, ResumeError
 from elmo.model.choices import StateMode
@@ -149,7 +149,7 @@ def plan(source: str, *, lines_in_shard: int) -> list[Shard]:
     return shards
 
 
-def lines_of(shard: Shard) -> Iterator[str]:
+def lines_of_shard(shard: Shard) -> Iterator[str]:
     """The lines of a shard, as `read_lines` gives them."""
     if shard.stop is None:
         yield from (line for _, line in read_lines(shard.path or shard.file))
@@ -189,7 +189,7 @@ class EmbedShard:
         return {"number": shard.number}
 
     def _rows(self, shard: Shard) -> Iterator[Row]:
-        lines = (Line(n, text, shard.file, n) for n, text in enumerate(lines_of(shard), shard.first_line))
+        lines = (Line(n, text, shard.file, n) for n, text in enumerate(lines_of_shard(shard), shard.first_line))
         for part, tokens in parts_of(self.embedder, lines, self.options):
             rows, _ = embed_part(self.embedder, part, tokens, self.options)
             yield from rows
