@@ -6,10 +6,16 @@ from collections.abc import Sequence
 from elmo.corpus.store import CorpusStore
 from elmo.lm.perplexity import Perplexity
 from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.start import Start
 
 
 def training_card(
-    config: TrainConfig, store: CorpusStore, *, step: int, perplexities: Sequence[tuple[str, Perplexity]] = ()
+    config: TrainConfig,
+    store: CorpusStore,
+    *,
+    step: int,
+    start: Start | None = None,
+    perplexities: Sequence[tuple[str, Perplexity]] = (),
 ) -> str:
     """Markdown. `perplexities` come with the name of what they were measured on."""
     manifest = store.manifest
@@ -23,6 +29,7 @@ def training_card(
         f"| {p.average:.2f} | {100 * p.unknown_rate:.2f} % | {p.symbols:,} |"
         for name, p in perplexities
     )
+    started = "" if start is None else f"Started from {start}, with its softmax; optimizer and schedule new.\n\n"
     return f"""# ELMo model
 
 A deep bidirectional language model (ELMo), trained with `elmo pretrain`.
@@ -46,7 +53,7 @@ Licence of the data and of this model: to be filled in by whoever publishes it.
 
 ## Training
 
-{step:,} steps with this configuration:
+{started}{step:,} steps with this configuration:
 
 ```json
 {json.dumps(config.to_dict(), indent=1)}

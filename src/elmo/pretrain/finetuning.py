@@ -18,9 +18,10 @@ from elmo.errors import ConfigError
 from elmo.lm.adaptive import AdaptiveConfig
 from elmo.lm.languagemodel import LanguageModel, softmax_head
 from elmo.lm.perplexity import Perplexity, store_perplexity
+from elmo.pretrain.checkpoint import find_saved
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.extension import extend_softmax, extended_vocabulary
-from elmo.pretrain.loop import MODEL, Result, Status, find_saved
+from elmo.pretrain.result import MODEL, Result, Status
 from elmo.pretrain.softmax import SOFTMAX_RUN, prepare_softmax
 from elmo.pretrain.stages import RunOptions, begin_stages
 from elmo.run.distributed import started_world

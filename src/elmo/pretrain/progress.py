@@ -97,7 +97,7 @@ def continued_config(saved: TrainConfig, asked: TrainConfig | None) -> TrainConf
 
 def _with_choices_of(saved: TrainConfig, asked: TrainConfig) -> TrainConfig:
     """What is left open stays as it was chosen when the run began."""
-    changes: dict[str, Any] = {}
+    changes: dict[str, Any] = {"start_from": saved.start_from, "softmax": saved.softmax}  # told apart by their hashes
     if asked.size is None and asked.model is None:
         changes |= {"size": saved.size, "model": saved.model}
     for name in ("batch_size", "epochs"):

@@ -21,7 +21,7 @@ from elmo.lm.languagemodel import LanguageModel
 from elmo.lm.perplexity import Perplexity, store_perplexity
 from elmo.model.frozen import frozen_copy
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.loop import MODEL, Result, Status
+from elmo.pretrain.result import MODEL, Result, Status
 from elmo.pretrain.stages import RunOptions, Stages, begin_stages
 from elmo.run.distributed import started_world
 from elmo.run.randomness import generator_for
