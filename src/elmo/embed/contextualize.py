@@ -12,7 +12,7 @@ from elmo.embed.batches import BOUNDARIES
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import State
 from elmo.model.packed import PackedBiLM
-from elmo.ops.gpu.transfer import to_device
+from elmo.ops.device import to_device
 
 LookUpWords = Callable[[Sequence[str]], Tensor]
 # A biLM: token vectors [N, T, D], lengths [N] on the host, and the state -> layers [L + 1, N, T, R * D], state after.

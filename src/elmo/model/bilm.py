@@ -17,7 +17,7 @@ from elmo.model.fields import read_fields
 from elmo.model.jointlstm import JointLSTMConfig
 from elmo.model.manylangs import ManyLangsConfig
 from elmo.model.wordtable import WordTableConfig
-from elmo.ops.gpu.transfer import to_device
+from elmo.ops.device import to_device
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from elmo.errors import ConfigError, InputError
 from elmo.model.bilstm import Stack, StackConfig, State, in_reading_order, in_text_order
-from elmo.ops.gpu.transfer import to_device
+from elmo.ops.device import to_device
 from elmo.ops.lstmp import LSTMPState, LSTMPWeights, lstmp
 
 
