@@ -18,8 +18,8 @@ from torch import Tensor, nn
 from elmo.disk.guarded.plainfiles import read_json, refusing
 from elmo.disk.writing import write_file
 from elmo.embed.contextualize import LookUpWords, contextualize
+from elmo.embed.inputs import check_tokens
 from elmo.embed.runners import fastest_runner
-from elmo.embed.sentences import check_tokens
 from elmo.embed.wordcache import WordCache
 from elmo.embed.wordrows import word_vectors
 from elmo.errors import ConfigError, InputError, WeightsError
