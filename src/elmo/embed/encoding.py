@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from elmo.embed.choices import Layers, Pooling
+from elmo.embed.inputs import read_texts
 from elmo.embed.selection import check_layers, join_pieces, pool
-from elmo.embed.sentences import read_sentences
 from elmo.errors import ConfigError
 from elmo.model.bilstm import State
 from elmo.text.tokens import Tokens
@@ -278,7 +278,7 @@ class Encoding(ABC):
         if batch_size is not None and batch_size < 1:
             raise ConfigError(f"batch_size is {batch_size}; it must be at least 1")
         single = isinstance(sentences, str)
-        texts = read_sentences(sentences, self.model.tokenizer, split=split_sentences)
+        texts = read_texts(sentences, self.model.tokenizer, split=split_sentences)
         vectors, _ = self.embed_tokens(
             [piece for text in texts for piece in text.pieces],
             layers=layers,

@@ -84,17 +84,12 @@ def continued_config(saved: TrainConfig, asked: TrainConfig | None) -> TrainConf
     asked = _with_choices_of(saved, asked)
     before, now = saved.to_dict(), asked.to_dict()
     before["model"], now["model"] = saved.architecture.to_dict(), asked.architecture.to_dict()
-    for name in sorted(before.keys() - {"size", *CHANGEABLE}):
-        if before[name] != now[name]:
-            difference = first_difference({name: before[name]}, {name: now[name]}) or f"{name} is another now"
-            raise ResumeError(
-                f"{difference}, but a run is resumed as it was begun; leave it so, or start a new run in another "
-                "directory"
-            )
-    if saved.optimizer.kind != asked.optimizer.kind:
+    before["optimizer"], now["optimizer"] = {"kind": saved.optimizer.kind}, {"kind": asked.optimizer.kind}
+    fixed = sorted(before.keys() - {"size", *CHANGEABLE} | {"optimizer"})
+    difference = first_difference({name: before[name] for name in fixed}, {name: now[name] for name in fixed})
+    if difference is not None:
         raise ResumeError(
-            f"optimizer.kind was {saved.optimizer.kind!r} in the run to resume and is {asked.optimizer.kind!r} now; "
-            "leave it as it was, or start a new run in another directory"
+            f"{difference}, but a run is resumed as it was begun; leave it so, or start a new run in another directory"
         )
     return asked
 

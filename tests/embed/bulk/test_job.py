@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 
 import elmo.embed.bulk.parts as bulk_parts
 from elmo.disk.locking import locked
-from elmo.embed.bulk.job import Embedded, embed_file
+from elmo.embed.bulk.job import BulkResult, embed_file
 from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.bulk.writers.formats import FORMATS, SUFFIXES, OutputFormat
 from elmo.embed.bulk.writers.row import Row
 from elmo.embed.embedder import Embedder
-from elmo.embed.load import load
+from elmo.embed.loading import load
 from elmo.errors import ConfigError, ElmoError, MissingExtraError, ResumeError
 
 LINES = [
@@ -52,7 +52,7 @@ def expected(embedder: Embedder, layers: object = "mean") -> list[np.ndarray]:
     return embedder.encode([line.split() for line in LINES], layers=layers)
 
 
-def run(embedder: Embedder, source: str, output: Path, **arguments: object) -> Embedded | None:
+def run(embedder: Embedder, source: str, output: Path, **arguments: object) -> BulkResult | None:
     options = BulkOptions(**{"tokenized": True, **arguments.pop("options", {})})
     return embed_file(embedder, source, str(output), options=options, **arguments)
 

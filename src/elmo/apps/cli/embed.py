@@ -10,7 +10,7 @@ from elmo.embed.bulk.writers.formats import STANDARD_STREAM, SUFFIXES, Format, f
 from elmo.embed.choices import Engine, Layers, Pooling, Precision, StoredDtype
 
 if TYPE_CHECKING:
-    from elmo.embed.bulk.job import Embedded
+    from elmo.embed.bulk.job import BulkResult
 
 NAMES = ("mean", "top", "all")
 
@@ -71,7 +71,7 @@ def embed(
     """
     from elmo.embed.bulk.job import embed_file
     from elmo.embed.bulk.options import BulkOptions
-    from elmo.embed.load import load
+    from elmo.embed.loading import load
 
     wanted = BulkOptions(
         layers=parse_layers(layers),
@@ -126,7 +126,7 @@ def embed(
     )
 
 
-def _summary(output: str, done: "Embedded") -> str:
+def _summary(output: str, done: "BulkResult") -> str:
     shape = done.shape
     layers = "" if shape.layers is None else f"{shape.layers} layers of "
     vectors = "one vector a line" if shape.pooled else "one vector a token"

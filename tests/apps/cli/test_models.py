@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.apps.conftest import Command
+from tests.apps.cli.conftest import Command
 
 from elmo.weights.published.addresses import published_names
 
-DOCS = Path(__file__).parent.parent.parent / "docs"
+DOCS = Path(__file__).parent.parent.parent.parent / "docs"
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tests.ops.lstmp_problem import (
+from tests.ops.lstmp.problem import (
     Inputs,
     Problem,
     assert_equals_reference,

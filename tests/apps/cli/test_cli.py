@@ -9,17 +9,17 @@ import h5py
 import numpy as np
 import pytest
 import torch
-from tests.apps.conftest import Command
+from tests.apps.cli.conftest import Command
 from tests.tiny import make_bilm
 
-from elmo.embed.load import load
+from elmo.embed.loading import load
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel, Softmax
 from elmo.weights.published import packaged
 
-GOLDEN = Path(__file__).parent.parent / "golden" / "bilm"
+GOLDEN = Path(__file__).parent.parent.parent / "golden" / "bilm"
 TEXT = "I sat on the river bank .\n\nThe bank approved my loan .\n"
 
 

@@ -1,4 +1,4 @@
-"""Plans: what counts as a difference, and how it is told."""
+"""Descriptions of jobs: what counts as a difference, and how it is told."""
 
 import pytest
 

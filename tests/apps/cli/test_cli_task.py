@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from tests.apps.conftest import Command
+from tests.apps.cli.conftest import Command
 
 from elmo.tasks.names import TaskName
 from elmo.tasks.recipes import RECIPES
 from elmo.tasks.training.learner import Learner
 
-SAMPLES = Path(__file__).parent.parent / "tasks" / "samples"
+SAMPLES = Path(__file__).parent.parent.parent / "tasks" / "samples"
 SMALL = ["--set", "task.model.hidden=8", "--set", "embedding.words.dim=8", "--epochs", "2", "--device", "cpu"]
 
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.apps.conftest import Command
+from tests.apps.cli.conftest import Command
 from tqdm import tqdm
 
 from elmo.apps.cli.common import Messages, one_call

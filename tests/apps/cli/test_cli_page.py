@@ -6,7 +6,7 @@ from pathlib import Path
 
 from elmo.apps.cli.main import app
 
-DOCS = Path(__file__).parent.parent.parent / "docs"
+DOCS = Path(__file__).parent.parent.parent.parent / "docs"
 
 
 def test_the_page_is_fresh() -> None:

@@ -4,7 +4,7 @@ import functools
 
 import pytest
 import torch
-from tests.ops.charconv_problem import PADDING, assert_equals_reference, make_problem, results
+from tests.ops.charconv.problem import PADDING, assert_equals_reference, make_problem, results
 from tests.tolerances import assert_near
 from torch.nn.functional import embedding
 

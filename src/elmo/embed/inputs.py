@@ -12,16 +12,16 @@ BYTES = (bytes, bytearray, memoryview)  # sequences of numbers, which are no tok
 
 
 @dataclass(frozen=True)
-class Sentence:
+class GivenText:
     """One entry of the input: the pieces that are embedded one by one, and its tokens with their places in the text."""
 
     pieces: list[list[str]]  # its sentences; an empty one where it has no tokens
     tokens: Tokens | list[str]  # given tokens have no places
 
 
-def read_sentences(
+def read_texts(
     sentences: str | Iterable[str] | Iterable[Sequence[str]], tokenizer: Tokenizer, *, split: bool
-) -> list[Sentence]:
+) -> list[GivenText]:
     """Tell the three kinds of input apart, and refuse anything else with its place.
 
     `split`: a raw text may have several sentences; otherwise it is one. Token lists are one sentence each.
@@ -57,12 +57,12 @@ def check_tokens(sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
     return sentences
 
 
-def _from_text(text: str, tokenizer: Tokenizer, *, split: bool) -> Sentence:
+def _from_text(text: str, tokenizer: Tokenizer, *, split: bool) -> GivenText:
     if not split:
         tokens = tokenizer.tokenize(text)
-        return Sentence([tokens.words], tokens)
+        return GivenText([tokens.words], tokens)
     sentences = [sentence for sentence in tokenizer.sentences(text) if sentence.words]
-    return Sentence([sentence.words for sentence in sentences] or [[]], join_sentences(sentences))
+    return GivenText([sentence.words for sentence in sentences] or [[]], join_sentences(sentences))
 
 
 def sentence_starts(pieces: Iterable[Sequence[str]]) -> list[int]:
@@ -71,14 +71,14 @@ def sentence_starts(pieces: Iterable[Sequence[str]]) -> list[int]:
     return list(accumulate(map(len, pieces[:-1]), initial=0)) if pieces else []
 
 
-def _from_tokens(n: int, entry: object) -> Sentence:
+def _from_tokens(n: int, entry: object) -> GivenText:
     if isinstance(entry, BYTES) or not isinstance(entry, Sequence):
         raise InputError(f"sentence {n} is {_kind(entry)}; a string or a list of tokens is wanted")
     words = list(entry)
     for k, word in enumerate(words):
         if not isinstance(word, str):
             raise InputError(f"token {k} of sentence {n} is {_kind(word)}; a string is wanted")
-    return Sentence([words], words)
+    return GivenText([words], words)
 
 
 def _kind(value: object) -> str:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.apps.conftest import Command
+from tests.apps.cli.conftest import Command
 
 from elmo.weights.formats import read_model
 
-SAMPLES = Path(__file__).parent.parent / "tasks" / "samples"
+SAMPLES = Path(__file__).parent.parent.parent / "tasks" / "samples"
 
 
 @pytest.fixture
