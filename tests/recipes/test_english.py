@@ -112,3 +112,12 @@ def test_lines_of_test_sets_are_left_out(tmp_path: Path) -> None:
     with pytest.raises(SystemExit):  # not over the text itself
         decontaminate.main([*arguments, str(tmp_path)])
     assert (tmp_path / "text.txt").read_text("utf-8").splitlines() == lines
+
+
+def test_a_run_of_a_test_set_is_found_wherever_it_stands_in_a_line() -> None:
+    known = decontaminate.Known(["One two three four five six seven eight nine ten eleven twelve thirteen."])
+    run = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"]
+    for before in range(15):
+        for after in range(3):
+            assert known.shares(" ".join(["x"] * before + run + ["y"] * after))
+            assert not known.shares(" ".join(["x"] * before + run[:-1] + ["y"] * after))
