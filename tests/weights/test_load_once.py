@@ -14,7 +14,8 @@ from elmo.errors import WeightsError
 from elmo.model.bilm import BiLM
 from elmo.text.vocabulary import UnreadVocabulary, Vocabulary
 from elmo.weights import native
-from elmo.weights.formats import FORMATS, Writable, read_model, write_model
+from elmo.weights.choices import Writable
+from elmo.weights.formats import FORMATS, read_model, write_model
 from elmo.weights.guarded import tensorfile
 from elmo.weights.loaded import Softmax
 from elmo.weights.verify import verify_model

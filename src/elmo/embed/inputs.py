@@ -20,7 +20,7 @@ class GivenText:
 
 
 def read_texts(
-    sentences: str | Sequence[str] | Sequence[Sequence[str]], tokenizer: Tokenizer, *, split: bool
+    sentences: str | Iterable[str] | Iterable[Sequence[str]], tokenizer: Tokenizer, *, split: bool
 ) -> list[GivenText]:
     """Tell the three kinds of input apart, and refuse anything else with its place.
 

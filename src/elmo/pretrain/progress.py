@@ -8,7 +8,6 @@ from typing import Any
 
 from elmo.disk.differences import first_difference
 from elmo.errors import ResumeError
-from elmo.lm.head import SampledConfig
 from elmo.lm.perplexity import Perplexity
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.step.guard import Guard
@@ -103,6 +102,6 @@ def _with_choices_of(saved: TrainConfig, asked: TrainConfig) -> TrainConfig:
     for name in ("batch_size", "epochs"):
         if getattr(asked, name) is None:
             changes[name] = getattr(saved, name)
-    if isinstance(asked.loss, SampledConfig) and isinstance(saved.loss, SampledConfig) and asked.loss.samples is None:
+    if asked.loss.kind == saved.loss.kind == "sampled" and asked.loss.samples is None:
         changes["loss"] = saved.loss
     return asked.replace(**changes)

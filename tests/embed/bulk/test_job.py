@@ -196,7 +196,7 @@ def test_a_line_can_be_taken_for_one_sentence(embedder: Embedder, tmp_path: Path
 
 
 @pytest.mark.parametrize("state", ["settled", "carry"])
-@pytest.mark.parametrize("suffix", [".hdf5", ".parquet", ".npz", ".jsonl"])
+@pytest.mark.parametrize("suffix", [known.suffixes[0] for known in FORMATS.values() if known.suffixes])
 def test_a_resumed_run_gives_what_an_uninterrupted_one_gives(
     model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str, suffix: str
 ) -> None:

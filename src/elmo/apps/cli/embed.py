@@ -24,9 +24,7 @@ def embed(
     model: options.Model = None,
     output_format: Annotated[
         Format | None,
-        typer.Option(
-            "--format", help="Otherwise from the name: .hdf5/.h5 (AllenNLP's layout), .parquet, .npz, .jsonl."
-        ),
+        typer.Option("--format", help=f"Otherwise by the end of the output's name: {', '.join(SUFFIXES)}."),
     ] = None,
     layers: Annotated[
         str, typer.Option("--layers", help="mean, top, all, or the number of one layer (0: tokens, -1: top).")

@@ -1,6 +1,7 @@
 """Optimizers: Adagrad as TensorFlow defines it, AdamW as torch does, Muon as a plain loop does."""
 
 import math
+from typing import get_args
 
 import pytest
 import torch
@@ -11,11 +12,15 @@ from elmo.errors import ConfigError
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.models import new_model
 from elmo.pretrain.step.gradients import Gradients, clip_factor
-from elmo.pretrain.step.optimizers import AdagradConfig, AdamConfig, MuonConfig, make_optimizer
+from elmo.pretrain.step.optimizers import AdagradConfig, AdamConfig, MuonConfig, OptimizerConfig, make_optimizer
 from elmo.pretrain.step.optimizers.muon import ROUNDS, gates_of, is_weight_matrix, orthogonal
 
 GOOD, BAD = torch.tensor(False), torch.tensor(True)
 CONFIGS = [AdagradConfig(), AdamConfig(weight_decay=0.1), MuonConfig(weight_decay=0.1)]
+
+
+def test_every_optimizer_is_tested():
+    assert {type(config) for config in CONFIGS} == set(get_args(OptimizerConfig))
 
 
 def parameters():
