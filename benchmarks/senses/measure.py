@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from elmo.analysis.examples import Use, read_senses
-from elmo.analysis.senses import count_words, share_right, word_vectors
+from elmo.analysis.senses import count_senses, fraction_right, vectors_of_uses
 from elmo.analysis.similarity import place_of
 from elmo.embed.embedder import Embedder
 
@@ -21,7 +21,7 @@ def measure(embedder: Embedder, vectors: Vectors | None, *, name: str = "first")
     `name` is a set of `elmo.analysis.examples.SENSE_SETS`.
     """
     uses = read_senses(name)
-    layers = word_vectors(embedder, uses)  # [L, N, D]
+    layers = vectors_of_uses(embedder, uses)  # [L, N, D]
     kinds = {"tokens" if n == 0 else f"LSTM {n}": rows for n, rows in enumerate(layers)}
     kinds["mean of the layers"] = layers.mean(0)
     if vectors is not None:
@@ -36,9 +36,9 @@ def measure(embedder: Embedder, vectors: Vectors | None, *, name: str = "first")
 
 def figures(kinds: Mapping[str, np.ndarray], uses: Sequence[Use]) -> dict[str, dict[str, Any]]:
     """Of each kind of vectors [N, D]: the share of uses that is right, and how many of each word."""
-    counts = {kind: count_words(rows, uses) for kind, rows in kinds.items()}
+    counts = {kind: count_senses(rows, uses) for kind, rows in kinds.items()}
     return {
-        kind: {"share": share_right(found), "words": {count.word: count.right for count in found}}
+        kind: {"share": fraction_right(found), "words": {count.word: count.right for count in found}}
         for kind, found in counts.items()
     }
 

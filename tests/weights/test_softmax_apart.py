@@ -17,13 +17,13 @@ from elmo.lm.perplexity import text_perplexity
 from elmo.lm.score import score_sentences, substitutes
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights import softmaxfile
-from elmo.weights.describe import describe
+from elmo.weights.describe import describe_model
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.guarded.tensorfile import read_header, read_tensors, write_tensors
 from elmo.weights.loaded import LoadedModel, Softmax
 from elmo.weights.quantized import quantize
 from elmo.weights.softmaxfile import SOFTMAX, add_softmax, write_softmax
-from elmo.weights.verify import verify
+from elmo.weights.verify import verify_model
 
 SENTENCE = ["the", "bank"]
 
@@ -42,7 +42,7 @@ def directory(whole, tmp_path, request):
 
 
 def faults(directory) -> list[str]:
-    return [finding.what for finding in verify(directory) if not finding.ok]
+    return [finding.what for finding in verify_model(directory) if not finding.ok]
 
 
 def test_a_softmax_apart_gives_probabilities_as_one_within_does(whole, directory):
@@ -89,10 +89,10 @@ def test_a_damaged_softmax_harms_no_embedding_and_is_named_when_it_is_asked_for(
 
 
 def test_info_and_verify_tell_of_it(directory):
-    kind = describe(directory)["softmax"]
+    kind = describe_model(directory)["softmax"]
     assert kind.startswith(f"{SOFTMAX}, int")
     assert kind.endswith("read when asked for")
-    told = [finding.what for finding in verify(directory)]
+    told = [finding.what for finding in verify_model(directory)]
     assert not faults(directory)
     assert f"{SOFTMAX} was made for this biLM" in told
     assert any(what.startswith(f"sha256 of {SOFTMAX} is") for what in told)

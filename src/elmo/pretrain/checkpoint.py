@@ -172,13 +172,13 @@ def best_checkpoint(checkpoints: list[Checkpoint]) -> Checkpoint | None:
     return min((c for c in checkpoints if c.perplexity is not None), key=lambda c: c.perplexity or 0.0, default=None)
 
 
-def last_good(run: Path, guard: GuardConfig) -> Checkpoint | None:
+def roll_back(run: Path, guard: GuardConfig) -> Checkpoint | None:
     """The newest checkpoint from before a divergence; newer ones are removed, unless they are the best.
 
     The best makes way by its name: the run will come to its step again.
     """
     checkpoints = list_checkpoints(run)
-    best, good = best_checkpoint(checkpoints), newest_calm(checkpoints, guard)
+    best, good = best_checkpoint(checkpoints), newest_stable(checkpoints, guard)
     if good is None:
         return None
     for checkpoint in checkpoints[checkpoints.index(good) + 1 :]:
@@ -189,15 +189,15 @@ def last_good(run: Path, guard: GuardConfig) -> Checkpoint | None:
     return good
 
 
-def newest_calm(checkpoints: list[Checkpoint], guard: GuardConfig) -> Checkpoint | None:
+def newest_stable(checkpoints: list[Checkpoint], guard: GuardConfig) -> Checkpoint | None:
     """The last one at which nothing was wrong: where a divergence goes back to."""
-    return next((c for c in reversed(checkpoints) if c.progress.guard.is_calm(guard)), None)
+    return next((c for c in reversed(checkpoints) if c.progress.guard.is_stable(guard)), None)
 
 
 def remove_old(run: Path, *, keep: int, guard: GuardConfig) -> None:
-    """Keep the newest `keep`, the best and the newest calm one; remove the others and what interrupted writing left."""
+    """Keep the newest `keep`, the best and the newest stable one; remove the rest and what interrupted writing left."""
     checkpoints = list_checkpoints(run)
-    kept = (best_checkpoint(checkpoints), newest_calm(checkpoints, guard))
+    kept = (best_checkpoint(checkpoints), newest_stable(checkpoints, guard))
     # First what was set aside for a replacement: it would come back when the checkpoint in its place is gone.
     clean_up(run / FOLDER)
     for checkpoint in checkpoints[:-keep]:

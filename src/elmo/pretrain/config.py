@@ -23,7 +23,7 @@ from elmo.pretrain.step.guard import GuardConfig
 from elmo.pretrain.step.optimizers import MuonConfig, OptimizerConfig
 from elmo.run.schedule import ScheduleConfig
 
-RECIPES = ("finetune", "modern", "paper", "softmax")
+RECIPE_NAMES = ("finetune", "modern", "paper", "softmax")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,8 +116,8 @@ class TrainConfig:
     @classmethod
     def recipe(cls, name: str) -> "TrainConfig":
         """One of the recipes that come with the product; `modern` is the default of `TrainConfig` itself."""
-        if name not in RECIPES:
-            raise ConfigError(f"recipe is {name!r}, but one of {', '.join(RECIPES)} is wanted")
+        if name not in RECIPE_NAMES:
+            raise ConfigError(f"recipe is {name!r}, but one of {', '.join(RECIPE_NAMES)} is wanted")
         text = resources.files("elmo.pretrain").joinpath(f"recipes/{name}.toml").read_text(encoding="utf-8")
         return cls.from_dict(tomllib.loads(text), where=f"recipe {name}")
 

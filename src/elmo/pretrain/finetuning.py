@@ -15,7 +15,6 @@ from typing import Unpack
 
 from elmo.corpus.store import CorpusStore
 from elmo.errors import ConfigError
-from elmo.lm.adaptive import AdaptiveConfig
 from elmo.lm.languagemodel import LanguageModel, softmax_head
 from elmo.lm.perplexity import Perplexity, store_perplexity
 from elmo.pretrain.checkpoint import find_saved
@@ -81,7 +80,7 @@ def finetune(
         logger.info("%s: fewer than ten million words; watch the held-out perplexity", opened.folder)
     config = (config or TrainConfig.recipe("finetune")).replace(model=model.config)
     softmax_config = (softmax_config or TrainConfig.recipe("softmax")).replace(model=model.config)
-    if isinstance(config.loss, AdaptiveConfig) or isinstance(softmax_config.loss, AdaptiveConfig):
+    if not (config.loss.has_plain_softmax and softmax_config.loss.has_plain_softmax):
         raise ConfigError("loss.kind is 'adaptive', but fine-tuning wants a softmax that stays: 'sampled' or 'full'")
     if not options.get("resume"):
         for name in (SOFTMAX_RUN, TRAINING_RUN):

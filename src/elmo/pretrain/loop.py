@@ -21,16 +21,16 @@ from elmo.pretrain.checkpoint import (
     FOLDER,
     best_checkpoint,
     find_saved,
-    last_good,
     list_checkpoints,
     remove_old,
     require_same_corpus,
+    roll_back,
     save_checkpoint,
 )
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.forecast import describe_plan, device_name
 from elmo.pretrain.memory import MemoryEstimate, estimate_memory
-from elmo.pretrain.models import extra_files, loaded_model, new_model, read_weights
+from elmo.pretrain.models import extra_files, loaded_model, new_model, restore_weights
 from elmo.pretrain.plan import make_plan
 from elmo.pretrain.progress import Evaluation, Progress, continued_config, corpus_identity
 from elmo.pretrain.reports import Reports
@@ -332,7 +332,7 @@ class _Loop:
                 f"{self.run}: the training diverged at step {progress.step} again, after {progress.rollbacks} returns "
                 f"to an earlier checkpoint; lower optimizer.rate (it was {self.plan.learning_rate:g})"
             )
-        saved = self.world.say(last_good(self.run, guard) if self.world.is_first else None)
+        saved = self.world.say(roll_back(self.run, guard) if self.world.is_first else None)
         if saved is None:  # the first one is, and the newest such is never removed; but files can be lost
             raise ElmoError(
                 f"{self.run}: the training diverged at step {progress.step}, and no whole checkpoint from before that "
@@ -362,7 +362,7 @@ class _Loop:
             checkpoints = list_checkpoints(self.run)
             best = best_checkpoint(checkpoints) or checkpoints[-1]
             measured: list[tuple[str, Perplexity]] = []
-            read_weights(self.trainer.model, best.path)
+            restore_weights(self.trainer.model, best.path)
             loaded = self._loaded(best.progress)
             if self.start is not None and best.progress.step == 0:
                 logger.warning("%s: nothing was better than the start, so the model is the start", self.run)

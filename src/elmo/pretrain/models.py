@@ -59,7 +59,7 @@ def extra_files(model: LanguageModel) -> dict[str, Callable[[Path], None]]:
 
 
 @torch.no_grad()
-def read_weights(model: LanguageModel, path: Path) -> None:
+def restore_weights(model: LanguageModel, path: Path) -> None:
     """Give a model the weights of a checkpoint."""
     head = model.head
     saved = read_native(path)

@@ -9,7 +9,6 @@ the one it was trained with, and the same one as it was stored.
 
 import dataclasses
 import logging
-import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,8 +17,7 @@ import torch
 from torch import Tensor
 
 from elmo.disk.guarded.plainfiles import file_sha256, member, one_line, shortened
-from elmo.disk.temporaries import temporary_directory
-from elmo.disk.writing import errors_naming
+from elmo.disk.writing import atomic_path
 from elmo.errors import VocabularyError, WeightsError
 from elmo.text.vocabulary import MOST_VOCABULARY_BYTES, MOST_WORDS, Vocabulary
 from elmo.weights.choices import SoftmaxStorage
@@ -172,9 +170,8 @@ def _in_four_bits(weight: Tensor) -> dict[str, Tensor]:
 
 def _write(path: Path, tensors: Mapping[str, Tensor]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with errors_naming(path), temporary_directory(path) as temporary:
-        write_tensors(temporary / path.name, tensors)
-        os.replace(temporary / path.name, path)
+    with atomic_path(path) as temporary:
+        write_tensors(temporary, tensors)
 
 
 def _warn_of_another(path: Path, read: ReadSoftmax, model: LoadedModel) -> None:

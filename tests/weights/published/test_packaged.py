@@ -13,7 +13,7 @@ from elmo.weights.formats import read_model
 from elmo.weights.native import write_native
 from elmo.weights.published import packaged
 from elmo.weights.softmaxfile import SOFTMAX
-from elmo.weights.verify import verify
+from elmo.weights.verify import verify_model
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_the_directory_lies_in_the_package():
 
 def test_the_model_in_this_checkout_is_sound_and_small():
     directory = packaged.packaged_directory()
-    assert all(finding.ok for finding in verify(directory))
+    assert all(finding.ok for finding in verify_model(directory))
     # As a wheel holds them: it must stay below 30 MB, and the program takes half of one.
     files = [path for path in directory.iterdir() if path.name != SOFTMAX]
     assert sum(len(zlib.compress(path.read_bytes())) for path in files) <= 29_000_000

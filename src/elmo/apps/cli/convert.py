@@ -63,7 +63,7 @@ def convert(
     Example: elmo convert run/model small-model --storage int8 --softmax-to small-softmax.safetensors
     """
     from elmo.disk.guarded.plainfiles import read_text
-    from elmo.weights.formats import Writable, read_model, write_model
+    from elmo.weights.formats import read_model, write_model
     from elmo.weights.native import MOST_CARD_BYTES
     from elmo.weights.onnxfile import write_onnx
     from elmo.weights.softmaxfile import SOFTMAX, write_softmax
@@ -96,7 +96,7 @@ def convert(
             f"{target} looks like a file, but a model is a directory; leave {Path(target).suffix} out, or name an .onnx"
         )
     kept = model if with_softmax or within else model.replace(softmax=None)
-    chosen: Writable = "bilm-tf" if target_format == "bilm-tf" else "native"
+    chosen = target_format or "native"
     write_model(
         kept,
         target,
