@@ -1,9 +1,10 @@
 # Two commands for a fresh clone: `make demo` and `make test`. Each makes its own virtual environment.
+# `make test-integrations` tests elmo inside other libraries.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types clean
+.PHONY: demo test test-integrations lint types clean
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
@@ -24,6 +25,16 @@ demo: $(VENV)/.package
 test: lint types
 	$(BIN)/pytest -n 2
 
+# Libraries that elmo works inside of, in an environment of their own: they are large, and not all of them agree.
+$(VENV)-integrations/.installed: pyproject.toml constraints.txt constraints-integrations.txt
+	$(PYTHON) -m venv $(VENV)-integrations
+	$(VENV)-integrations/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \
+	    -c constraints-integrations.txt -e '.[integrations-dev]'
+	touch $@
+
+test-integrations: $(VENV)-integrations/.installed
+	$(VENV)-integrations/bin/pytest -n 2 -m integration tests/integrations tests/test_docs.py
+
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -32,4 +43,4 @@ types: $(VENV)/.installed
 	$(BIN)/mypy
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(VENV)-integrations build dist .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,25 @@
+"""Without its library an integration says which extra to install; `import elmo` imports none of them."""
+
+import subprocess
+import sys
+
+import pytest
+
+EXTRAS = {"sklearn": "sklearn"}
+HEAVY = ("sklearn", "transformers", "sentence_transformers", "spacy", "thinc", "huggingface_hub", "flair", "datasets")
+
+
+@pytest.mark.parametrize("integration", EXTRAS)
+def test_an_import_without_the_library_names_the_extra(integration: str) -> None:
+    hidden = "".join(f"sys.modules[{name!r}] = None; " for name in HEAVY)
+    code = f"import sys; {hidden}import elmo.integrations.{integration}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert f"elmo.integrations.{integration} needs" in last
+    assert f"pip install 'elmo-embeddings[{EXTRAS[integration]}]'" in last
+
+
+def test_importing_elmo_imports_no_integration() -> None:
+    code = f"import sys, elmo; elmo.load, elmo.Elmo; sys.exit(any(name in sys.modules for name in {HEAVY!r}))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
