@@ -3,4 +3,4 @@
 from typing import Literal
 
 Storage = Literal["float32", "float16", "bfloat16", "int8"]
-Target = Literal["native", "bilm-tf", "onnx"]  # what can be written; `formats` reads more
+Target = Literal["native", "bilm-tf", "onnx", "transformers"]  # what can be written; `formats` reads more

@@ -129,10 +129,12 @@ def write_native(
     card: str | None = None,
     overwrite: bool = False,
     extra: Mapping[str, Callable[[Path], None]] | None = None,
+    keys: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a model directory, atomically. A model without a settled state gets one.
 
     `extra` are further files by name, each written by a function of its path: a training's checkpoint is a model too.
+    `keys` are further keys of config.json, which other programs look for.
     """
     if storage not in DTYPES:
         raise WeightsError(f"storage is {storage!r}, but one of {', '.join(DTYPES)} is wanted")
@@ -171,6 +173,7 @@ def write_native(
                 "content_sha256": content_sha256(as_read.bilm.state_dict()),
             },
             "self_test": run_self_test(as_read),
+            **(keys or {}),
         }
         if model.dictionaries is not None:
             values["longest_word"] = model.dictionaries.longest
