@@ -18,6 +18,7 @@ COMMANDS: list[list[str]] = [
     ["info"],
     ["verify"],
     ["convert"],
+    ["push"],
     ["vocab", "build"],
     ["vocab", "check"],
     ["corpus", "build"],

@@ -23,3 +23,9 @@ def test_an_import_without_the_library_names_the_extra(integration: str) -> None
 def test_importing_elmo_imports_no_integration() -> None:
     code = f"import sys, elmo; elmo.load, elmo.Elmo; sys.exit(any(name in sys.modules for name in {HEAVY!r}))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_model_of_the_hub_without_the_library_names_the_extra() -> None:
+    code = "import sys; sys.modules['huggingface_hub'] = None; import elmo; elmo.load('hf:me/tiny')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "pip install 'elmo-embeddings[hub]'" in done.stderr.strip().splitlines()[-1]

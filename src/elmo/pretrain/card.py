@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from elmo.corpus.store import CorpusStore
 from elmo.lm.perplexity import Perplexity
 from elmo.pretrain.config import TrainConfig
+from elmo.weights.card import front_matter
 
 
 def training_card(
@@ -23,7 +24,8 @@ def training_card(
         f"| {p.average:.2f} | {100 * p.unknown_rate:.2f} % | {p.symbols:,} |"
         for name, p in perplexities
     )
-    return f"""# ELMo model
+    language = (manifest.get("tokenizer") or {}).get("language")
+    return f"""{front_matter(language)}# ELMo model
 
 A deep bidirectional language model (ELMo), trained with `elmo pretrain`.
 

@@ -22,6 +22,7 @@ from elmo.weights.loaded import LoadedModel
 from elmo.weights.manylangs import MANYLANGS
 from elmo.weights.native import NATIVE, native_reader
 from elmo.weights.published.addresses import fetch_published, find_published, require_published
+from elmo.weights.published.hub import PREFIX, fetch_from_hub
 from elmo.weights.published.packaged import DEFAULT, find_packaged, packaged_directory
 from elmo.weights.zipped import MANYLANGS_ZIP, NLPL_ZIP
 
@@ -46,7 +47,8 @@ class FoundModel(NamedTuple):
 def find_model(source: str | Path, *, offline: bool = False) -> FoundModel:
     """Where a model lies and in which format, from names and small files; a published one is fetched on first use.
 
-    The packaged model by its name; else a path that exists is a path, and what looks like a name is one.
+    The packaged model by its name; one of the Hub by `hf:user/name`; else a path that exists is a path, and what looks
+    like a name is one.
     """
     path = Path(source)
     if source == DEFAULT:
@@ -54,6 +56,8 @@ def find_model(source: str | Path, *, offline: bool = False) -> FoundModel:
             logger.warning("%s is the packaged model; for what lies here under that name, write ./%s", source, source)
         directory, config = find_packaged()
         return FoundModel(directory, NATIVE, native_reader(directory, config))
+    if isinstance(source, str) and source.startswith(PREFIX):
+        return find_in(fetch_from_hub(source, offline=offline))
     with contextlib.suppress(RuntimeError):  # a home that nobody has
         path = path.expanduser()
     recover(path)

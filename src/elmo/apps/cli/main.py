@@ -19,6 +19,7 @@ from elmo.apps.cli import (
     perplexity,
     plot,
     pretrain,
+    push,
     score,
     similar,
     task,
@@ -48,6 +49,7 @@ add_command(app, "models", models.models)
 add_command(app, "info", info.info)
 add_command(app, "verify", info.verify)
 add_command(app, "convert", convert.convert)
+add_command(app, "push", push.push)
 add_command(app, "pretrain", pretrain.pretrain)
 add_command(app, "finetune", finetune.finetune)
 add_command(app, "perplexity", perplexity.perplexity)
