@@ -11,6 +11,7 @@ PAGE = Path(__file__).with_name("cli.md")
 COMMANDS: list[list[str]] = [
     [],
     ["embed"],
+    ["words"],
     ["similar"],
     ["neighbors"],
     ["plot"],

@@ -24,6 +24,7 @@ from elmo.apps.cli import (
     similar,
     task,
     vocab,
+    words,
 )
 from elmo.apps.cli.common import HELP, Call, Debug, Offline, Verbose, Version, add_command, add_group, one_call
 from elmo.apps.cli.resuming import INTERRUPTED
@@ -42,6 +43,7 @@ app = typer.Typer(
     context_settings=HELP,
 )
 add_command(app, "embed", embed.embed)
+add_command(app, "words", words.words)
 add_command(app, "similar", similar.similar)
 add_command(app, "neighbors", neighbors.neighbors)
 add_command(app, "plot", plot.plot)
