@@ -32,8 +32,15 @@ $(VENV)-integrations/.installed: pyproject.toml constraints.txt constraints-inte
 	    -c constraints-integrations.txt -e '.[integrations-dev]'
 	touch $@
 
-test-integrations: $(VENV)-integrations/.installed
+$(VENV)-flair/.installed: pyproject.toml constraints.txt constraints-flair.txt
+	$(PYTHON) -m venv $(VENV)-flair
+	$(VENV)-flair/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \
+	    -c constraints-flair.txt -e '.[flair-dev]'
+	touch $@
+
+test-integrations: $(VENV)-integrations/.installed $(VENV)-flair/.installed
 	$(VENV)-integrations/bin/pytest -n 2 -m integration tests/integrations tests/test_docs.py
+	$(VENV)-flair/bin/pytest -m flair tests/integrations/test_flair.py tests/test_docs.py
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -43,4 +50,4 @@ types: $(VENV)/.installed
 	$(BIN)/mypy
 
 clean:
-	rm -rf $(VENV) $(VENV)-integrations build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(VENV)-integrations $(VENV)-flair build dist .mypy_cache .ruff_cache .pytest_cache

@@ -66,8 +66,14 @@ def needs(page: Path) -> list[str]:
 
 
 def pages_with_code() -> list[ParameterSet]:
-    marks = {page: [pytest.mark.integration] if needs(page) else [] for page in PAGES}
-    return [pytest.param(page, marks=marks[page], id=name_of(page)) for page in PAGES if blocks(page)]
+    return [pytest.param(page, marks=marks(page), id=name_of(page)) for page in PAGES if blocks(page)]
+
+
+def marks(page: Path) -> list[pytest.MarkDecorator]:
+    """Which environment has what a page needs."""
+    if "flair" in needs(page):
+        return [pytest.mark.flair]
+    return [pytest.mark.integration] if needs(page) else []
 
 
 def run(block: Block, namespace: dict[str, object]) -> str:

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-EXTRAS = {"sklearn": "sklearn", "transformers": "transformers", "spacy": "spacy"}
+EXTRAS = {"sklearn": "sklearn", "transformers": "transformers", "spacy": "spacy", "flair": "flair"}
 HEAVY = ("sklearn", "transformers", "sentence_transformers", "spacy", "thinc", "huggingface_hub", "flair", "datasets")
 
 

@@ -11,6 +11,8 @@ from tests.integrations.making import SENTENCES, TEXTS, write_tiny
 
 pytest.importorskip("sklearn", reason="needs scikit-learn, the extra `sklearn` (make test-integrations has it)")
 
+pytest.importorskip("pandas", reason="needs pandas (make test-integrations has it)")
+
 import joblib
 import pandas as pd
 from sklearn.base import clone
