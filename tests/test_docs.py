@@ -29,6 +29,17 @@ from elmo.weights.loaded import LoadedModel
 ROOT = Path(__file__).parent.parent
 README, INDEX, PYTHON = ROOT / "README.md", ROOT / "docs" / "README.md", ROOT / "docs" / "python.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+TEMPLATE = ROOT / "recipes" / "english" / "card_template.md"  # its links are those of the card that is made from it
+OTHERS = [
+    *sorted(set(ROOT.glob("*.md")) - {README}),
+    *(
+        path
+        for folder in ("benchmarks", "dev", "recipes", "src", "tests/golden")
+        for path in sorted((ROOT / folder).rglob("*.md"))
+        if path != TEMPLATE
+    ),
+]
+OF_THE_CODE = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "architecture.md", ROOT / "dev" / "log.md"]
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)]*))?\)")
 NEEDS = re.compile(r"^<!-- needs: (.*) -->$", re.MULTILINE)
 FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -108,7 +119,7 @@ def test_every_block_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pyt
             assert_same(output, block.output)
 
 
-@pytest.mark.parametrize("page", [*PAGES, *sorted(set(ROOT.glob("*.md")) - {README})], ids=name_of)
+@pytest.mark.parametrize("page", [*PAGES, *OTHERS], ids=name_of)
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target, heading in LINK.findall(page.read_text("utf-8")):
         if "://" in target:
@@ -162,6 +173,22 @@ def test_every_test_that_the_docs_name_exists() -> None:
     named = {name for page in PAGES for name in re.findall(r"`(test_\w+)`", page.read_text("utf-8"))}
     assert len(named) > 30
     assert named <= defined
+
+
+@pytest.mark.parametrize("page", OF_THE_CODE, ids=name_of)
+def test_every_file_that_a_page_about_the_code_names_exists(page: Path) -> None:
+    text = FENCE.sub("", page.read_text("utf-8"))
+    named = set(re.findall(r"`([\w./<>]+\.(?:py|cpp|toml|sh))`", text))
+    missing = [name for name in sorted(named) if "<" not in name and not is_file_of_ours(name)]
+    assert named
+    assert missing == []
+
+
+def is_file_of_ours(name: str) -> bool:
+    """A path from the root or from `src/elmo`; a name without a folder is that of any file of the package."""
+    if "/" in name:
+        return any((folder / name).is_file() for folder in (ROOT, ROOT / "src" / "elmo"))
+    return (ROOT / name).is_file() or any((ROOT / "src" / "elmo").rglob(name))
 
 
 def test_the_version_to_cite_is_that_of_the_package() -> None:

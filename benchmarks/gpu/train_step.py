@@ -1,9 +1,10 @@
 """The whole training step: ours as it trains, beside the same step with cuDNN's LSTM and with a plain loop in it.
 
-    python -m benchmarks.gpu.train_step [--store CORPUS] [--sizes small,medium,original]
+    python -m benchmarks.gpu.train_step [--store CORPUS] [--sizes small,medium,original] [--optimizers muon,adam]
 
 `elmo pretrain`'s own trainer and defaults: bfloat16, 20 steps, clips, dropout, 8192 negatives, Muon, new batches each
-step; and with Adam in Muon's place. Without a corpus store one is made from generated text. Tokens are those of one
+step; and with Adam in Muon's place. With --optimizers nothing but whole steps with each of these is timed, in turns.
+Without a corpus store one is made from generated text. Tokens are those of one
 direction. Then each part of the step alone, forward and backward, as a CUDA graph; `rest` is what the parts do not hold
 (finding distinct words, gathering, dropout, clearing, launches). A share is of the bfloat16 product of 8192 x 8192
 matrices in the same run.
@@ -29,11 +30,13 @@ from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.models import new_model
 from elmo.pretrain.plan import make_plan
 from elmo.pretrain.step.gradients import clip_factor
-from elmo.pretrain.step.optimizers import AdamConfig, OptimizerConfig
+from elmo.pretrain.step.optimizers import AdamConfig, MuonConfig, OptimizerConfig
 from elmo.pretrain.trainer import Trainer
 from elmo.run.distributed import World
 
 MEGABYTES = 20
+OPTIMIZERS: dict[str, OptimizerConfig] = {"muon": MuonConfig(), "adam": AdamConfig()}
+TURNS = 3  # of each optimizer, so that a clock that changes meets all of them
 
 
 def make_trainer(
@@ -50,16 +53,16 @@ def make_trainer(
         return Trainer(store, plan, model=model, world=World(), device=device)
 
 
-def time_steps(trainer: Trainer, *, steps: int, warm_up: int) -> float:
-    """Milliseconds of a step, by the clock, data included."""
-    for step in range(warm_up):
+def time_steps(trainer: Trainer, *, steps: int, warm_up: int, start: int = 0) -> float:
+    """Milliseconds of a step, by the clock, data included. `start`: the first step's number."""
+    for step in range(start, start + warm_up):
         trainer.step(step)
     torch.cuda.synchronize()
-    start = time.perf_counter()
-    for step in range(warm_up, warm_up + steps):
+    began = time.perf_counter()
+    for step in range(start + warm_up, start + warm_up + steps):
         trainer.step(step)
     torch.cuda.synchronize()
-    return (time.perf_counter() - start) / steps * 1e3
+    return (time.perf_counter() - began) / steps * 1e3
 
 
 def flops_of_step(trainer: Trainer) -> float:
@@ -161,6 +164,30 @@ def run(store: CorpusStore, sizes: list[str], batches: list[int], *, peers: list
                 torch.cuda.empty_cache()
 
 
+def compare_optimizers(store: CorpusStore, sizes: list[str], batches: list[int], names: list[str]) -> None:
+    """Whole steps with each optimizer, the fastest of some turns; a share is of the first one's step."""
+    for size in sizes:
+        for batch in batches:
+            trainers = {name: make_trainer(store, size, batch, optimizer=OPTIMIZERS[name]) for name in names}
+            times: dict[str, list[float]] = {name: [] for name in names}
+            for turn in range(TURNS):
+                for name, trainer in trainers.items():
+                    done = turn * 50
+                    times[name].append(time_steps(trainer, start=done, steps=40, warm_up=10))
+            best = {name: min(found) for name, found in times.items()}
+            for name, trainer in trainers.items():
+                alone = time_calls(parts_of(trainer)["optimizer"]).median
+                more = (best[names[0]] - best[name]) / best[names[0]]
+                tokens = batch * trainer.config.window / best[name]
+                print(
+                    f"{size} B={batch} {name:6s} {best[name]:8.3f} ms {tokens:9.1f}k tok/s, {more:6.1%} less than "
+                    f"{names[0]}; optimizer alone {alone:.3f} ms; turns {' '.join(f'{t:.2f}' for t in times[name])}",
+                    flush=True,
+                )
+            del trainers, trainer
+            torch.cuda.empty_cache()
+
+
 def open_store(given: Path | None, folder: Path) -> CorpusStore:
     """The store that was given, or one of generated text."""
     if given is not None:
@@ -175,12 +202,16 @@ def main() -> None:
     parser.add_argument("--sizes", default="small,medium,original")
     parser.add_argument("--rows", default="128,512,1024,2048")
     parser.add_argument("--peers", default="cudnn,loop")
+    parser.add_argument("--optimizers", help="muon,adam: whole steps with these and nothing else")
     parser.add_argument("--profile", action="store_true", help="list the kernels of a step")
     arguments = parser.parse_args()
     print(machine())
     with tempfile.TemporaryDirectory() as name:
         store = open_store(arguments.store, Path(name))
         batches = [int(b) for b in arguments.rows.split(",")]
+        if arguments.optimizers:
+            compare_optimizers(store, arguments.sizes.split(","), batches, arguments.optimizers.split(","))
+            return
         peers = [peer for peer in arguments.peers.split(",") if peer]
         run(store, arguments.sizes.split(","), batches, peers=peers, profile=arguments.profile)
 

@@ -30,7 +30,7 @@ from elmo.weights.formats import read_model, write_model
 from elmo.weights.loaded import LoadedModel, Softmax
 from elmo.weights.published.records import recorded_sha256
 from elmo.weights.softmaxfile import add_softmax, write_softmax
-from elmo.weights.verify import verify
+from elmo.weights.verify import verify_model
 
 SOFTMAX = "softmax.safetensors"
 WORDS = ("<S>", "</S>", "<UNK>", "the", "river", "é", "漢")
@@ -60,7 +60,7 @@ def model_targets(directory: Path) -> list[Target]:
         return read_model(path, settle=False)
 
     def checked(path: Path) -> LoadedModel:
-        verify(path)
+        verify_model(path)
         return quickly(path)
 
     def in_archive(path: Path) -> LoadedModel:
@@ -70,7 +70,7 @@ def model_targets(directory: Path) -> list[Target]:
         return read_model(path, embedding=path / "cache.hdf5", vocabulary=path / "vocab.txt", settle=False)
 
     def in_cache(path: Path) -> object:
-        return recorded_sha256(path / "weights.hdf5"), verify(path)
+        return recorded_sha256(path / "weights.hdf5"), verify_model(path)
 
     def packed(path: Path) -> object:
         return PackedFile(path / "model.packed").take(64, torch.Tensor.zero_)

@@ -37,7 +37,7 @@ from elmo.tasks.embedding.layercache import CacheConfig, LayerStore
 from elmo.tasks.embedding.wordvectors import WordVectors
 from elmo.tasks.recipes import Recipe, find_recipe
 from elmo.tasks.training import loop
-from elmo.tasks.training.checkpoint import TaskProgress, save_checkpoint
+from elmo.tasks.training.checkpoint import TaskProgress, save_task_checkpoint
 from elmo.tasks.training.directory import load_trained_task
 from elmo.tasks.training.trainer import train_task
 from elmo.text.vocabulary import Vocabulary
@@ -254,11 +254,11 @@ def _tasks(directory: Path) -> list[Target]:
     kept: dict[str, bytes] = {}
 
     def keep(run: Path, progress: TaskProgress, tensors: Mapping[str, torch.Tensor]) -> None:
-        save_checkpoint(run, progress, tensors)
+        save_task_checkpoint(run, progress, tensors)
         if progress.epoch == 1:
             kept.update(contents(run))
 
-    with patch.object(loop, "save_checkpoint", keep):
+    with patch.object(loop, "save_task_checkpoint", keep):
         train(directory / "again", resume=False)
     train(directory / "begun", resume=False, time_limit=0)
     begun = contents(directory / "begun")

@@ -13,7 +13,9 @@ cuda`).
 
 import argparse
 import dataclasses
+import itertools
 import json
+import statistics
 import tempfile
 import time
 from pathlib import Path
@@ -26,11 +28,13 @@ from elmo.lm.head import SampledConfig
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.data.streams import windows_per_epoch
 from elmo.pretrain.defaults import choose_epochs, complete_config
-from elmo.pretrain.loop import Result, pretrain
+from elmo.pretrain.loop import pretrain
+from elmo.pretrain.result import Result
 from elmo.pretrain.step.optimizers import AdamConfig
 from elmo.run.metrics import read_metrics
 
-TRIAL_STEPS = 12
+TRIAL_SECONDS = 20.0
+FIRST_STEPS = 3
 EVALUATION_SHARE = 0.1  # of the minutes that go to held-out text
 
 
@@ -61,12 +65,15 @@ def run(store: CorpusStore, config: TrainConfig, *, steps: int, device: str) -> 
 
 
 def seconds_of_a_step(store: CorpusStore, config: TrainConfig) -> float:
-    """On a CPU, by some steps, without the first ones, in which buffers are made."""
-    quiet = config.replace(log_every=TRIAL_STEPS // 2, evaluate_every=10**9, checkpoint_every=10**9)
+    """On a CPU, the median of those in some seconds, without the first ones, in which buffers are made."""
+    endless = config.replace(log_every=1, evaluate_every=10**9, checkpoint_every=10**9, steps=10**6)
     with tempfile.TemporaryDirectory() as folder:
-        pretrain(store, quiet.replace(steps=TRIAL_STEPS), folder, device="cpu", tensorboard=False)
-        half, whole = (line["seconds"] for line in read_metrics(Path(folder)) if line["kind"] == "train")
-    return float(whole - half) / (TRIAL_STEPS - TRIAL_STEPS // 2)
+        pretrain(store, endless, folder, device="cpu", tensorboard=False, time_limit=TRIAL_SECONDS)
+        ends = [line["seconds"] for line in read_metrics(Path(folder)) if line["kind"] == "train"]
+    laps = [after - before for before, after in itertools.pairwise(ends)]
+    if len(laps) <= FIRST_STEPS:
+        raise SystemExit(f"only {len(ends)} steps in {TRIAL_SECONDS} s; this choice is too slow to be compared")
+    return statistics.median(laps[FIRST_STEPS:])
 
 
 def step_seconds(store: CorpusStore, wanted: dict[str, TrainConfig], file: Path | None) -> dict[str, float]:

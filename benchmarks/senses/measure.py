@@ -1,12 +1,13 @@
 """The sense test: vectors of a model in each layer, and static word vectors beside them (see `__main__`)."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from elmo.analysis.examples import Use, read_senses
-from elmo.analysis.senses import SenseCount, count_words, share_right, word_vectors
+from elmo.analysis.senses import count_senses, fraction_right, vectors_of_uses
 from elmo.analysis.similarity import place_of
 from elmo.embed.embedder import Embedder
 
@@ -14,25 +15,51 @@ WINDOW = 5
 Vectors = dict[str, np.ndarray]
 
 
-def measure(embedder: Embedder, vectors: Vectors | None) -> dict[str, dict[str, Any]]:
-    """For each kind of vector the share of uses whose nearest neighbour has their sense, and counts by word."""
-    uses = read_senses()
-    results: dict[str, list[SenseCount]] = {}
-    layers = word_vectors(embedder, uses)  # [L, N, D]
-    for layer, rows in enumerate(layers):
-        results["tokens" if layer == 0 else f"LSTM {layer}"] = count_words(rows, uses)
-    results["mean of the layers"] = count_words(layers.mean(0), uses)
+def measure(embedder: Embedder, vectors: Vectors | None, *, name: str = "first") -> dict[str, dict[str, Any]]:
+    """For each kind of vector the share of uses whose nearest neighbour has their sense, and counts by word.
+
+    `name` is a set of `elmo.analysis.examples.SENSE_SETS`.
+    """
+    uses = read_senses(name)
+    layers = vectors_of_uses(embedder, uses)  # [L, N, D]
+    kinds = {"tokens" if n == 0 else f"LSTM {n}": rows for n, rows in enumerate(layers)}
+    kinds["mean of the layers"] = layers.mean(0)
     if vectors is not None:
 
         def tokenize(text: str) -> list[str]:
             return embedder.model.tokenizer.tokenize(text).words
 
-        for name, window in (("mean of the sentence", None), (f"mean within {WINDOW} places", WINDOW)):
-            results[f"word2vec, {name}"] = count_words(context_means(uses, vectors, tokenize, window=window), uses)
+        for words, window in (("mean of the sentence", None), (f"mean within {WINDOW} places", WINDOW)):
+            kinds[f"word2vec, {words}"] = context_means(uses, vectors, tokenize, window=window)
+    return figures(kinds, uses)
+
+
+def figures(kinds: Mapping[str, np.ndarray], uses: Sequence[Use]) -> dict[str, dict[str, Any]]:
+    """Of each kind of vectors [N, D]: the share of uses that is right, and how many of each word."""
+    counts = {kind: count_senses(rows, uses) for kind, rows in kinds.items()}
     return {
-        name: {"share": share_right(counts), "words": {count.word: count.right for count in counts}}
-        for name, counts in results.items()
+        kind: {"share": fraction_right(found), "words": {count.word: count.right for count in found}}
+        for kind, found in counts.items()
     }
+
+
+def guessing(uses: Sequence[Use]) -> float:
+    """The share that is right where any other use of the word is as near as another."""
+    words, senses = Counter(use.word for use in uses), Counter((use.word, use.sense) for use in uses)
+    return sum((senses[use.word, use.sense] - 1) / (words[use.word] - 1) for use in uses) / len(uses)
+
+
+def describe(name: str, found: Mapping[str, Mapping[str, Any]], *, words: bool = False) -> str:
+    """The figures of a set, to be printed."""
+    uses = read_senses(name)
+    lines = [f"{name} ({len(uses)} uses): the sense of the nearest neighbour is right (guessing {guessing(uses):.1%}):"]
+    lines += [f"  {kind:32s} {each['share']:6.1%}" for kind, each in found.items()]
+    if words:
+        counts = Counter(use.word for use in uses)
+        lines.append("\n  word       uses" + "".join(f"{kind[:20]:>22s}" for kind in found))
+        for word, count in counts.items():
+            lines.append(f"  {word:10s} {count:4d}" + "".join(f"{each['words'][word]:>22d}" for each in found.values()))
+    return "\n".join(lines)
 
 
 def context_means(

@@ -13,11 +13,11 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from benchmarks.tasks.mps import multi_process_service
 from benchmarks.tasks.report import read_results
@@ -29,6 +29,8 @@ ARMS: dict[str, dict[str, Any]] = {
     "both": {"embedding.elmo.where": "both"},
     "top": {"embedding.elmo.where": "input", "embedding.elmo.layers": "top"},
 }
+
+J = TypeVar("J")
 
 
 class Job(NamedTuple):
@@ -166,7 +168,7 @@ def make_missing(jobs: list[Job], results: Path, *, processes: int, minutes: flo
     print(f"{len(jobs)} runs, {len(missing)} to be made", flush=True)
     deadline = None if minutes is None else time.monotonic() + 60 * minutes
     with open(results, "a", encoding="utf-8") as file:
-        for result in make_all(missing, processes=processes, deadline=deadline):
+        for result in make_all(missing, train, processes=processes, deadline=deadline):
             file.write(json.dumps(result) + "\n")
             file.flush()
             print(describe(result), flush=True)
@@ -187,8 +189,10 @@ def describe(result: dict[str, Any]) -> str:
     )
 
 
-def make_all(jobs: list[Job], *, processes: int, deadline: float | None) -> Iterator[dict[str, Any]]:
-    """The results of all jobs as they come; none is begun after the deadline."""
+def make_all(
+    jobs: Sequence[J], make: Callable[[J], dict[str, Any]], *, processes: int, deadline: float | None
+) -> Iterator[dict[str, Any]]:
+    """What `make` gives for all jobs, as it comes; none is begun after the deadline."""
 
     def late() -> bool:
         return deadline is not None and time.monotonic() > deadline
@@ -197,7 +201,7 @@ def make_all(jobs: list[Job], *, processes: int, deadline: float | None) -> Iter
         for job in jobs:
             if late():
                 return
-            yield train(job)
+            yield make(job)
         return
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     waiting = list(jobs)
@@ -207,7 +211,7 @@ def make_all(jobs: list[Job], *, processes: int, deadline: float | None) -> Iter
         print(f"{processes} processes, {'with' if served else 'without'} the multi-process service", flush=True)
         while waiting or running:
             while waiting and len(running) < processes and not late():
-                running.add(pool.submit(train, waiting.pop(0)))
+                running.add(pool.submit(make, waiting.pop(0)))
             if not running:
                 return
             finished, running = wait(running, return_when=FIRST_COMPLETED)

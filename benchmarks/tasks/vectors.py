@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 
 from elmo.tasks.embedding.wordlist import spellings
-from elmo.tasks.embedding.wordvectors import read_word_vectors, write_npz
+from elmo.tasks.embedding.wordvectors import read_word_vectors, write_word_vectors
 from elmo.tasks.recipes import RECIPES, find_recipe
 
 
@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> None:
                 for text in example.texts:
                     words.update(way for word in set(text.tokens) for way in spellings(word))
     kept = read_word_vectors(given.vectors).only(words)
-    write_npz(kept, given.output, dtype="float16")
+    write_word_vectors(kept, given.output, dtype="float16")
     print(f"{len(kept.words):,} vectors of {len(words):,} words: {given.output.stat().st_size / 1e6:.1f} MB")
 
 

@@ -23,7 +23,7 @@ from elmo.disk.writing import write_file
 from elmo.pretrain.progress import corpus_identity
 from elmo.run.curves import draw_curves
 from elmo.weights.native import WEIGHTS, is_native
-from elmo.weights.verify import verify
+from elmo.weights.verify import verify_model
 from recipes.english.neighbors import rows as neighbor_rows
 from recipes.english.neighbors import table
 from recipes.english.sources import SOURCES
@@ -187,7 +187,7 @@ def main() -> None:
         shutil.copy(curves, folder)
         for path in folder.iterdir():
             path.chmod(0o644)
-        faults = [finding.what for finding in verify(folder) if not finding.ok]
+        faults = [finding.what for finding in verify_model(folder) if not finding.ok]
         if faults:
             raise SystemExit(f"{model}: {faults[0]}")
     size = sum(path.stat().st_size for path in arguments.output.iterdir())

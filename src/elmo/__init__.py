@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
-    from elmo.embed.load import load
+    from elmo.embed.loading import load
     from elmo.embed.module import Elmo, ElmoOutput
     from elmo.errors import ElmoError
     from elmo.model.mix import ScalarMix
@@ -25,7 +25,7 @@ _HOMES = {
     "ScalarMix": "elmo.model.mix",
     "Tokenizer": "elmo.text.tokenizer",
     "Vocabulary": "elmo.text.vocabulary",
-    "load": "elmo.embed.load",
+    "load": "elmo.embed.loading",
 }
 
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from elmo.analysis import neighbors
-from elmo.analysis.neighbors import Question, Sentence, answer_questions, find_neighbors
+from elmo.analysis.neighbors import Question, answer_questions, find_neighbors
 from elmo.embed.bulk.progress import TextBar
 from elmo.errors import ConfigError, InputError
+from elmo.text.textfiles import PlacedSentence
 
 SENTENCES = [
     "We sat on the bank.",
@@ -84,7 +85,7 @@ def test_the_text_is_embedded_once_for_all_questions(embedder, monkeypatch):
 
 
 def test_neighbours_of_placed_sentences_say_where_they_stand(embedder):
-    placed = [Sentence(["the", "bank", "."], "a.txt", 4), Sentence(["no", "."], "b.txt", 1)]
+    placed = [PlacedSentence("a.txt", 4, ["the", "bank", "."]), PlacedSentence("b.txt", 1, ["no", "."])]
     (answer,) = answer_questions(embedder, [QUERY], placed, count=2, layers=0)
     assert answer.asked.marked == "He owes the [bank] a lot ."
     assert {(n.file, n.line, n.tokens[0]) for n in answer.neighbors} == {("a.txt", 4, "the"), ("b.txt", 1, "no")}

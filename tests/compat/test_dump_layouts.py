@@ -10,7 +10,7 @@ from tests.compat.golden import DUMPS, MODEL, assert_close, datasets
 
 from elmo.embed.bulk.job import embed_file
 from elmo.embed.bulk.options import BulkOptions
-from elmo.embed.load import load
+from elmo.embed.loading import load
 
 LAYERS = {"all": "all", "top": "top", "average": "mean"}
 

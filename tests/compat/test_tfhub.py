@@ -6,7 +6,7 @@ import torch
 from tests.compat.golden import DIM, GOLDEN, MODEL, assert_close
 
 from elmo.compat import tfhub
-from elmo.embed.load import load
+from elmo.embed.loading import load
 from elmo.errors import ConfigError, InputError, WeightsError
 
 TEXTS = ["the kettle is on the hob", "fog is in the reeds"]

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elmo.disk.hashed import ArrayFile, HashedFile, sha256_of
+from elmo.disk.guarded.plainfiles import file_sha256
+from elmo.disk.hashed import ArrayFile, HashedFile
 from elmo.errors import ElmoError
 
 
@@ -18,7 +19,7 @@ def test_an_array_in_pieces_is_what_numpy_saves(tmp_path: Path, shape: tuple[int
         file.append(values[3:])
     np.save(tmp_path / "whole.npy", values)
     assert (tmp_path / "pieces.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
-    assert file.sha256 == sha256_of(tmp_path / "whole.npy")
+    assert file.sha256 == file_sha256(tmp_path / "whole.npy")
 
 
 def test_too_few_rows_are_noticed(tmp_path: Path) -> None:
@@ -41,7 +42,7 @@ def test_the_hash_is_that_of_the_content(tmp_path: Path) -> None:
     with HashedFile(tmp_path / "file") as file:
         file.write(b"one")
         file.write(b"two")
-    assert file.sha256 == hashlib.sha256(b"onetwo").hexdigest() == sha256_of(tmp_path / "file")
+    assert file.sha256 == hashlib.sha256(b"onetwo").hexdigest() == file_sha256(tmp_path / "file")
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:

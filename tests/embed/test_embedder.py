@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader
 import elmo.embed.embedder as embedder_module
 from elmo.embed.batchembedder import BatchEmbedder
 from elmo.embed.embedder import Embedder
-from elmo.embed.load import load
+from elmo.embed.loading import load
 from elmo.embed.module import Elmo
 from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError, InputError, WeightsError
@@ -325,7 +325,7 @@ def test_a_pickled_embedder_loads_again_as_it_was_loaded(
     }
     data = pickle.dumps(load(model_directory, **chosen))
     seen: dict[str, object] = {}
-    monkeypatch.setattr("elmo.embed.load.load", lambda **options: seen.update(options))
+    monkeypatch.setattr("elmo.embed.loading.load", lambda **options: seen.update(options))
     pickle.loads(data)
     assert seen == {"name_or_path": str(model_directory), **chosen}
 

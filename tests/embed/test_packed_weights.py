@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from elmo.embed.embedder import Embedder
-from elmo.embed.load import load
+from elmo.embed.loading import load
 from elmo.errors import ElmoError
 from elmo.ops.cpu.kernels import kernels_run
 from elmo.weights import packedfiles

@@ -11,7 +11,7 @@ import pytest
 from elmo.embed.bulk.job import embed_file
 from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.embedder import Embedder
-from elmo.embed.load import load
+from elmo.embed.loading import load
 
 RUN = [sys.executable, "-c", "import sys; from elmo.apps.cli import main; sys.exit(main())", "embed", "-"]
 

@@ -22,7 +22,7 @@ from tests.tiny import make_bilm
 
 from elmo.embed import runners
 from elmo.embed.embedder import Embedder
-from elmo.embed.load import load
+from elmo.embed.loading import load
 from elmo.embed.module import Elmo
 from elmo.embed.wordrows import word_vectors
 from elmo.model import packed

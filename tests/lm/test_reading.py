@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from elmo.lm.reading import part_of, read_carried, read_sentences
+from elmo.lm.reading import carried_reading, part_of, sentence_readings
 
 LENGTHS = (3, 1, 5, 0, 2, 5)
 
@@ -28,7 +28,7 @@ def rows_of(reading, direction):
 
 def test_a_carried_text_is_read_from_both_ends():
     symbols, _ = text()
-    reading = read_carried(symbols, directions=2)
+    reading = carried_reading(symbols, directions=2)
     ((inputs, targets),) = rows_of(reading, 0)
     assert targets == symbols.tolist()
     assert inputs == [0, *symbols[:-1].tolist()]
@@ -39,7 +39,7 @@ def test_a_carried_text_is_read_from_both_ends():
 
 def test_a_long_text_goes_into_rows_that_follow_each_other():
     symbols, _ = text((20,) * 100)
-    reading = read_carried(symbols, directions=2)
+    reading = carried_reading(symbols, directions=2)
     assert reading.inputs.shape[2] == 4
     for direction in (0, 1):
         rows = rows_of(reading, direction)
@@ -52,7 +52,7 @@ def test_a_long_text_goes_into_rows_that_follow_each_other():
 def test_sentences_are_read_one_a_row_in_both_directions():
     symbols, ends = text()
     found = {0: {}, 1: {}}
-    for reading in read_sentences(symbols, ends, directions=2):
+    for reading in sentence_readings(symbols, ends, directions=2):
         for direction in (0, 1):
             for sentence, row in zip(reading.sentences.tolist(), rows_of(reading, direction), strict=True):
                 found[direction][sentence] = row
@@ -64,8 +64,8 @@ def test_sentences_are_read_one_a_row_in_both_directions():
 
 def test_one_direction_is_the_forward_one():
     symbols, ends = text()
-    (reading, *_) = read_sentences(symbols, ends, directions=1)
-    assert len(reading.inputs) == len(read_carried(symbols, directions=1).targets) == 1
+    (reading, *_) = sentence_readings(symbols, ends, directions=1)
+    assert len(reading.inputs) == len(carried_reading(symbols, directions=1).targets) == 1
 
 
 def test_a_part_is_whole_sentences_spread_over_the_text():

@@ -15,10 +15,10 @@ from elmo.model.bilm import BiLM
 from elmo.pretrain import checkpoint as module
 from elmo.pretrain.checkpoint import (
     best_checkpoint,
-    last_good,
     list_checkpoints,
     read_checkpoint,
     remove_old,
+    roll_back,
     save_checkpoint,
 )
 from elmo.pretrain.config import TrainConfig
@@ -97,7 +97,7 @@ def test_a_divergence_goes_back_past_what_was_on_its_way_to_it(tmp_path):
     save(tmp_path, 1, guard=calm, average=10.0)
     save(tmp_path, 2, guard=calm, average=11.0)
     save(tmp_path, 3, guard=rising, average=90.0)
-    assert last_good(tmp_path, GuardConfig(rise=2.0)).progress.step == 2
+    assert roll_back(tmp_path, GuardConfig(rise=2.0)).progress.step == 2
     assert steps_in(tmp_path) == [1, 2]
 
 
@@ -112,7 +112,7 @@ def test_the_best_makes_way_when_a_run_goes_back_before_it(tmp_path):
     save(tmp_path, 2, average=20.0)
     save(tmp_path, 4, average=10.0, guard=Guard(bad_in_row=1))
     save(tmp_path, 6, average=15.0, guard=Guard(bad_in_row=2))
-    assert last_good(tmp_path, GuardConfig()).progress.step == 2
+    assert roll_back(tmp_path, GuardConfig()).progress.step == 2
     assert [c.path.name for c in list_checkpoints(tmp_path)] == ["step-00000002", "step-00000004-left-0"]
 
 

@@ -8,12 +8,12 @@ import pytest
 from elmo.errors import ConfigError
 from elmo.lm.head import FullConfig
 from elmo.model.bilm import BiLMConfig
-from elmo.pretrain.config import RECIPES, TrainConfig
+from elmo.pretrain.config import RECIPE_NAMES, TrainConfig
 from elmo.pretrain.sizes import model_of_size
 from elmo.pretrain.step.optimizers import AdagradConfig
 
 
-@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("name", RECIPE_NAMES)
 def test_recipes_survive_a_round_trip_through_json(name):
     config = TrainConfig.recipe(name)
     assert TrainConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config

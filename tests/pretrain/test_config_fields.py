@@ -49,7 +49,7 @@ SEEN_IN_A_RUN: dict[str, Any] = {
     "seed": 2,
 }
 # Seen elsewhere, by tests of their own below or in other files.
-SEEN_ELSEWHERE = {"size", "model", "epochs", "accumulate", "precision", "guard", "patience"}
+SEEN_ELSEWHERE = {"size", "model", "epochs", "accumulate", "precision", "guard", "patience", "start_from", "softmax"}
 
 
 def fingerprint(store, run, config):

@@ -17,7 +17,7 @@ from elmo.corpus.store import CorpusStore
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.loop import pretrain
 from elmo.weights.formats import read_model
-from elmo.weights.verify import verify
+from elmo.weights.verify import verify_model
 
 WORDS = ["river", "bank", "loan", "spring", "boat"]
 LINES = [f"The {WORDS[n % 5]} was near the {WORDS[n % 3]} . It was number {n % 7} ." for n in range(120)]
@@ -58,7 +58,7 @@ def test_figures_card_and_packaged_model_come_from_a_run(folder: Path, monkeypat
     assert "Common Voice" in text
     assert "{" not in text.split("```json")[0]
     assert read_model(packaged).softmax is None
-    assert all(finding.ok for finding in verify(packaged))
+    assert all(finding.ok for finding in verify_model(packaged))
 
 
 def test_a_text_of_unknown_licence_stops_the_card() -> None:
@@ -112,3 +112,12 @@ def test_lines_of_test_sets_are_left_out(tmp_path: Path) -> None:
     with pytest.raises(SystemExit):  # not over the text itself
         decontaminate.main([*arguments, str(tmp_path)])
     assert (tmp_path / "text.txt").read_text("utf-8").splitlines() == lines
+
+
+def test_a_run_of_a_test_set_is_found_wherever_it_stands_in_a_line() -> None:
+    known = decontaminate.Known(["One two three four five six seven eight nine ten eleven twelve thirteen."])
+    run = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"]
+    for before in range(15):
+        for after in range(3):
+            assert known.shares(" ".join(["x"] * before + run + ["y"] * after))
+            assert not known.shares(" ".join(["x"] * before + run[:-1] + ["y"] * after))

@@ -139,7 +139,7 @@ def test_importing_the_tokenizer_loads_neither_nltk_nor_regex_nor_torch() -> Non
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("rule", ["treebank", "unicode", "whitespace"])
+@pytest.mark.parametrize("rule", RULES)
 @given(text=st.text(max_size=60))
 def test_words_alone_are_the_words_of_the_sentences(rule, text):
     tokenizer = Tokenizer(rule=rule)

@@ -9,15 +9,16 @@ import torch
 from tests.weights.making import WORDS, make_model
 
 from elmo.apps.cli.main import main
-from elmo.embed.load import load
+from elmo.embed.loading import load
 from elmo.errors import WeightsError
 from elmo.model.bilm import BiLM
 from elmo.text.vocabulary import UnreadVocabulary, Vocabulary
 from elmo.weights import native
-from elmo.weights.formats import FORMATS, Writable, read_model, write_model
+from elmo.weights.choices import Writable
+from elmo.weights.formats import FORMATS, read_model, write_model
 from elmo.weights.guarded import tensorfile
 from elmo.weights.loaded import Softmax
-from elmo.weights.verify import verify
+from elmo.weights.verify import verify_model
 
 
 @pytest.fixture
@@ -90,7 +91,7 @@ def test_a_broken_vocabulary_is_refused_where_it_is_used(content, message, model
             _ = read_model(model_path).vocabulary
     with pytest.raises(WeightsError, match=message):
         write_model(read_model(model_path), tmp_path / "copy")
-    findings = [finding for finding in verify(model_path) if not finding.ok]
+    findings = [finding for finding in verify_model(model_path) if not finding.ok]
     assert message.split(":")[-1].strip() in findings[0].what
     assert main(["verify", str(model_path)]) == 1
     assert main(["info", str(model_path)]) != 0

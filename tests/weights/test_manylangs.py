@@ -12,9 +12,9 @@ from tests.weights.running import run_batch, token_vectors
 from elmo.errors import WeightsError
 from elmo.model.bilstm import State
 from elmo.model.jointlstm import JointLSTMConfig
-from elmo.weights.describe import describe
+from elmo.weights.describe import describe_model
 from elmo.weights.formats import find_in, read_model, write_model
-from elmo.weights.verify import verify
+from elmo.weights.verify import verify_model
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "efml"
 ELMO = ("cnn_elmo", "cnn_chars_elmo", "cnn_words_elmo", "cnn_elmo_clip", "lstm_words_elmo")
@@ -90,8 +90,8 @@ def test_a_converted_model_gives_the_same_vectors(case, calls, tmp_path):
     before, _ = run_batch(model, calls[0], model.bilm.settled_state(len(calls[0])))
     after, _ = run_batch(again, calls[0], again.bilm.settled_state(len(calls[0])))
     assert all(torch.equal(a, b) for a, b in zip(before, after, strict=True))
-    assert all(finding.ok for finding in verify(tmp_path / "native"))
-    assert describe(GOLDEN / case)["format"] == "manylangs"
+    assert all(finding.ok for finding in verify_model(tmp_path / "native"))
+    assert describe_model(GOLDEN / case)["format"] == "manylangs"
 
 
 def test_bilm_tfs_format_refuses_such_a_model(tmp_path):

@@ -7,12 +7,12 @@ from tests.weights.making import CONFIGS, WORDS, make_model
 from elmo.embed.embedder import Embedder
 from elmo.errors import WeightsError
 from elmo.text.vocabulary import Vocabulary
-from elmo.weights.describe import describe
+from elmo.weights.describe import describe_model
 from elmo.weights.guarded.tensorfile import read_header, read_tensors, write_tensors
 from elmo.weights.loaded import Softmax
 from elmo.weights.native import read_native, write_native
 from elmo.weights.quantized import SCALE, dequantize, quantize, scale_shape
-from elmo.weights.verify import verify
+from elmo.weights.verify import verify_model
 
 SENTENCES = ["We tied the boat to the far bank.", "My aunt worked at the bank for 30 years.", "é"]
 
@@ -98,8 +98,8 @@ def test_the_file_is_a_quarter_as_large_and_the_model_is_sound(tmp_path):
         write_native(make_model(wide), tmp_path / storage, storage=storage)
     whole, eight = ((tmp_path / s / "model.safetensors").stat().st_size for s in ("float32", "int8"))
     assert eight < 0.55 * whole  # at this size scales and biases still weigh
-    assert all(finding.ok for finding in verify(tmp_path / "int8"))
-    assert describe(tmp_path / "int8")["stored as"] == "int8"
+    assert all(finding.ok for finding in verify_model(tmp_path / "int8"))
+    assert describe_model(tmp_path / "int8")["stored as"] == "int8"
 
 
 def test_storing_what_was_read_from_eight_bits_changes_nothing(tmp_path):

@@ -1,10 +1,12 @@
-"""The packaged sentences: ambiguous words in two senses each, and a small collection to search for neighbours in."""
+"""The packaged sentences: ambiguous words in known senses, and a small collection to search for neighbours in."""
 
 from collections.abc import Iterator
 from importlib.resources import files
 from typing import NamedTuple
 
-SENSES, SENTENCES = "senses.txt", "sentences.txt"
+# Two sets of senses: the first is easier than life; the open one has more constructions, subjects and lengths.
+SENSE_SETS = {"first": "senses.txt", "open": "senses-open.txt"}
+SENTENCES = "sentences.txt"
 
 
 class Use(NamedTuple):
@@ -15,10 +17,14 @@ class Use(NamedTuple):
     sentence: str
 
 
-def read_senses() -> list[Use]:
-    """24 ambiguous words, 10 sentences each: five of each of two senses. To measure with, not to train on."""
+def read_senses(name: str = "first") -> list[Use]:
+    """The uses of a set of `SENSE_SETS`, to measure with, not to train on.
+
+    `first`: 24 ambiguous words, 10 sentences each, five of each of two senses. `open`: 25 other words, 20 sentences
+    each, ten of each of two senses, or seven, seven and six of three.
+    """
     uses, word, sense = [], "", ""
-    for line in _lines(SENSES):
+    for line in _lines(SENSE_SETS[name]):
         head, found, rest = line.partition(": ")
         if found and line[-1] not in ".?!":
             word, sense = head, rest
@@ -33,7 +39,7 @@ def read_everyday() -> list[str]:
 
 
 def read_collection() -> list[str]:
-    """All packaged sentences: those of `read_senses` and of `read_everyday`."""
+    """The sentences of `read_everyday` and of the first set of senses; the open set is left to measuring."""
     return [use.sentence for use in read_senses()] + read_everyday()
 
 

@@ -14,6 +14,7 @@ from elmo.embed.bulk.progress import TextBar
 from elmo.embed.choices import Layers
 from elmo.embed.embedder import BAR_AFTER_SECONDS, Embedder
 from elmo.errors import ConfigError
+from elmo.text.textfiles import PlacedSentence
 
 BATCH = 256
 BLOCK = 512  # sentences embedded at once, so that a large text needs no more memory than a small one
@@ -25,14 +26,6 @@ class Question(NamedTuple):
     word: str
     sentence: str
     occurrence: int | None = None
-
-
-class Sentence(NamedTuple):
-    """A sentence to search, and where it stands: a file and a line, from 1."""
-
-    tokens: list[str]
-    file: str | None = None
-    line: int | None = None
 
 
 class Neighbor(NamedTuple):
@@ -65,7 +58,7 @@ class Answer(NamedTuple):
 def find_neighbors(
     embedder: Embedder,
     questions: Sequence[Question | tuple[str, str]],
-    sentences: Iterable[str] | Iterable[Sequence[str]] | Iterable[Sentence],
+    sentences: Iterable[str] | Iterable[Sequence[str]] | Iterable[PlacedSentence],
     *,
     layers: Layers = "top",
     count: int = 5,
@@ -89,7 +82,7 @@ def find_neighbors(
 def answer_questions(
     embedder: Embedder,
     questions: Sequence[Question | tuple[str, str]],
-    sentences: Iterable[str] | Iterable[Sequence[str]] | Iterable[Sentence],
+    sentences: Iterable[str] | Iterable[Sequence[str]] | Iterable[PlacedSentence],
     *,
     layers: Layers = "top",
     count: int = 5,
@@ -105,7 +98,7 @@ def answer_questions(
     number = 0
     with TextBar(files, unit="sentences", delay=BAR_AFTER_SECONDS) as bar:
         for block in _blocks(sentences):
-            texts = [one.tokens if isinstance(one, Sentence) else one for one in block]
+            texts = [one.words if isinstance(one, PlacedSentence) else one for one in block]
             embedded, tokens = embedder.encode(
                 texts, layers=layers, batch_size=BATCH, normalize=True, return_tokens=True, show_progress_bar=False
             )
@@ -113,7 +106,7 @@ def answer_questions(
             for given, rows, sentence in zip(block, embedded, tokens, strict=True):
                 number -= 1  # earlier sentences win where similarities are equal
                 read = list(sentence if isinstance(sentence, list) else sentence.words)
-                file, line = (given.file, given.line) if isinstance(given, Sentence) else (None, None)
+                file, line = (given.file, given.line) if isinstance(given, PlacedSentence) else (None, None)
                 for (own, vector), nearest in zip(asked, best, strict=True):
                     candidates = [] if read == own.tokens else _candidates(read, own.word, words)
                     if candidates:

@@ -104,7 +104,7 @@ def _drawn(spots: Sequence[Spot], vectors: npt.NDArray[np.floating], kind: str) 
     halves: Any = figure.subfigures(2, 1, height_ratios=[4.0, 0.2 + 0.19 * rows])
     above, below = halves
     for layer, axes in enumerate(np.atleast_1d(above.subplots(1, len(vectors)))):
-        points, share = principal_plane(vectors[layer])
+        points, explained = principal_plane(vectors[layer])
         reach = max(float(np.abs(points).max()) * 1.15, 1e-3)
         for number, (spot, (x, y)) in enumerate(zip(spots, points.tolist(), strict=True), start=1):
             style = groups.index(spot.group)
@@ -130,7 +130,7 @@ def _drawn(spots: Sequence[Spot], vectors: npt.NDArray[np.floating], kind: str) 
                 ha="center",
                 va="center",
             )
-        title = "tokens: no context" if layer == 0 else f"LSTM {layer} ({share:.0%} of the variance)"
+        title = "tokens: no context" if layer == 0 else f"LSTM {layer} ({explained:.0%} of the variance)"
         axes.set(title=title, xticks=[], yticks=[], xlim=(-reach, reach), ylim=(-reach, reach))
         axes.title.set_fontsize(10)
     above.get_axes()[-1].legend(fontsize=8)

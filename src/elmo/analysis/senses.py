@@ -34,14 +34,14 @@ def nearest_is_of_same_sense(vectors: Floats, senses: Sequence[str]) -> list[boo
     return [senses[n] == senses[other] for n, other in enumerate(similar.argmax(axis=1).tolist())]
 
 
-def word_vectors(embedder: Embedder, uses: Sequence[Use]) -> Floats:
+def vectors_of_uses(embedder: Embedder, uses: Sequence[Use]) -> Floats:
     """The vectors of each use's word in each layer: [L, N, D]."""
     layers, tokens = embedder.encode([use.sentence for use in uses], layers="all", return_tokens=True)
     places = [place_of(use.word, found.words) for use, found in zip(uses, tokens, strict=True)]
     return np.stack([layer[:, place] for layer, place in zip(layers, places, strict=True)], axis=1)
 
 
-def count_words(vectors: Floats, uses: Sequence[Use]) -> list[SenseCount]:
+def count_senses(vectors: Floats, uses: Sequence[Use]) -> list[SenseCount]:
     """Leave one out over the uses of each word, in order; `vectors` [N, D] are of one layer, or any others."""
     counts = []
     for word in dict.fromkeys(use.word for use in uses):
@@ -51,6 +51,6 @@ def count_words(vectors: Floats, uses: Sequence[Use]) -> list[SenseCount]:
     return counts
 
 
-def share_right(counts: Sequence[SenseCount]) -> float:
+def fraction_right(counts: Sequence[SenseCount]) -> float:
     """Over all words."""
     return sum(count.right for count in counts) / max(1, sum(count.uses for count in counts))

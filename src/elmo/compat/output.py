@@ -7,7 +7,7 @@ from pathlib import Path
 
 import h5py
 
-from elmo.disk.temporaries import temporary_directory
+from elmo.disk.writing import atomic_path
 from elmo.errors import ConfigError
 
 
@@ -17,10 +17,5 @@ def hdf5_output(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
     target = Path(path)
     if not target.parent.is_dir():
         raise ConfigError(f"{target.parent}: is not a directory; make it first")
-    with temporary_directory(target) as folder:
-        temporary = folder / target.name
-        with h5py.File(temporary, "w") as file:
-            yield file
-        with open(temporary, "rb+") as written:
-            os.fsync(written.fileno())
-        os.replace(temporary, target)
+    with atomic_path(target) as temporary, h5py.File(temporary, "w") as file:
+        yield file

@@ -43,7 +43,7 @@ from elmo.corpus.structure import Structure, structure_of
 from elmo.corpus.types import GivenVocabulary, GrowingVocabulary, Targets, TypeReport, write_types
 from elmo.corpus.work import WorkFolder, folder_beside, remove_work, work_folder
 from elmo.disk.differences import first_difference
-from elmo.disk.hashed import sha256_of
+from elmo.disk.guarded.plainfiles import file_sha256
 from elmo.disk.writing import errors_naming, write_file
 from elmo.errors import ConfigError, InputError, ResumeError
 from elmo.text.tokenizer import Rule, Tokenizer
@@ -183,7 +183,7 @@ def _write_store(
     vocabulary = targets.vocabulary()
     with errors_naming(work.store / VOCABULARY):
         vocabulary.write(work.store / VOCABULARY)
-    hashes[VOCABULARY] = sha256_of(work.store / VOCABULARY)
+    hashes[VOCABULARY] = file_sha256(work.store / VOCABULARY)
 
     clock = StageClock("writing", progress, total=len(blocks))
     hashes |= write_symbols(blocks, types.lookups(), structure, work.store, clock=clock)

@@ -19,8 +19,7 @@ from elmo.corpus.layout import (
     Split,
 )
 from elmo.disk.guarded.arrayfiles import map_npy
-from elmo.disk.guarded.plainfiles import exists, read_json, refusing, shortened
-from elmo.disk.hashed import sha256_of
+from elmo.disk.guarded.plainfiles import exists, file_sha256, read_json, refusing, shortened
 from elmo.errors import InputError
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import END_SENTENCE_ID, UNKNOWN_ID, Vocabulary, read_vocabulary
@@ -134,7 +133,7 @@ class CorpusStore:
         if not isinstance(hashes, dict) or hashes.keys() != wanted:
             raise InputError(f"{self.folder / MANIFEST}: does not record a hash of each file; build the corpus again")
         for name, expected in hashes.items():
-            found = sha256_of(self.folder / name)
+            found = file_sha256(self.folder / name)
             if found != expected:
                 raise InputError(
                     f"{self.folder / name}: sha256 is {found}, but {MANIFEST} says {shortened(expected)}; the file was "

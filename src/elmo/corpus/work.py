@@ -11,7 +11,7 @@ from typing import Any
 from elmo.corpus.store import MOST_MANIFEST_BYTES
 from elmo.disk.differences import first_difference
 from elmo.disk.guarded.plainfiles import exists, read_json
-from elmo.disk.locking import locked
+from elmo.disk.locking import locked_alone
 from elmo.disk.writing import errors_naming, write_file
 from elmo.errors import ConfigError, ResumeError
 
@@ -51,7 +51,7 @@ def work_folder(out_dir: Path, identity: dict[str, Any], *, resume: bool) -> Ite
         work.folder.mkdir(parents=True, exist_ok=True)
     keep = True
     try:
-        with locked(work.folder / _LOCK, busy=lambda: _refuse(out_dir)):
+        with locked_alone(work.folder / _LOCK, refusal=_other_at_work(out_dir)):
             if not (resume and _is_of(work.folder / _IDENTITY, identity)):
                 # The word that blocks are worth something goes first: a process may be killed between any two steps.
                 (work.folder / _IDENTITY).unlink(missing_ok=True)
@@ -79,13 +79,13 @@ def remove_work(out_dir: Path) -> None:
     """Clean up after a build that was killed when its store had its name already."""
     folder = folder_beside(out_dir)
     if folder.is_dir():
-        with locked(folder / _LOCK, busy=lambda: _refuse(out_dir)):
+        with locked_alone(folder / _LOCK, refusal=_other_at_work(out_dir)):
             pass
         _remove(folder)
 
 
-def _refuse(out_dir: Path) -> None:
-    raise ConfigError(f"{out_dir}: another process is building this corpus; wait for it or end it")
+def _other_at_work(out_dir: Path) -> ConfigError:
+    return ConfigError(f"{out_dir}: another process is building this corpus; wait for it or end it")
 
 
 def _remove(*folders: Path) -> None:

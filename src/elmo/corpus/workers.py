@@ -1,4 +1,4 @@
-"""Processes that turn blocks of text into numbers. Each takes tasks with their text from its standard input and
+"""Processes that turn blocks of text into numbers. Each takes requests with their text from its standard input and
 answers on its standard output.
 
 They are plain child processes rather than `multiprocessing`'s, which import the caller's main program again (a script
@@ -20,29 +20,29 @@ from elmo.errors import ElmoError
 
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from elmo.corpus.workers import serve; serve()"
 
-Task = dict[str, Any]
+Request = dict[str, Any]
 Answer = dict[str, Any]
-Handler = Callable[[Task, bytes], Answer]
+Handler = Callable[[Request, bytes], Answer]
 
 
 class Workers(Protocol):
-    """Something that handles tasks."""
+    """Something that handles requests."""
 
-    def submit(self, task: Task, text: bytes) -> Future[Answer]: ...
+    def submit(self, request: Request, text: bytes) -> Future[Answer]: ...
 
     def close(self) -> None: ...
 
 
 class OwnProcess:
-    """Handles every task at once and here."""
+    """Handles every request at once and here."""
 
     def __init__(self, handle: Handler) -> None:
         self._handle = handle
 
-    def submit(self, task: Task, text: bytes) -> Future[Answer]:
+    def submit(self, request: Request, text: bytes) -> Future[Answer]:
         future: Future[Answer] = Future()
         try:
-            future.set_result(self._handle(task, text))
+            future.set_result(self._handle(request, text))
         except ElmoError as error:
             future.set_exception(error)
         return future
@@ -52,7 +52,7 @@ class OwnProcess:
 
 
 class ChildProcesses:
-    """Handles tasks in child processes, as many at a time as there are processes."""
+    """Handles requests in child processes, as many at a time as there are processes."""
 
     def __init__(self, count: int) -> None:
         self._idle: queue.SimpleQueue[subprocess.Popen[bytes]] = queue.SimpleQueue()
@@ -69,11 +69,11 @@ class ChildProcesses:
             self._idle.put(child)
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="corpus-worker")
 
-    def submit(self, task: Task, text: bytes) -> Future[Answer]:
-        return self._threads.submit(self._ask, task, text)
+    def submit(self, request: Request, text: bytes) -> Future[Answer]:
+        return self._threads.submit(self._ask, request, text)
 
     def close(self) -> None:
-        """End the processes; a task in work is lost."""
+        """End the processes; a request in work is lost."""
         for child in self._children:
             child.kill()
         self._threads.shutdown(cancel_futures=True)
@@ -82,17 +82,17 @@ class ChildProcesses:
             for pipe in (child.stdin, child.stdout):
                 _close(pipe)
 
-    def _ask(self, task: Task, text: bytes) -> Answer:
+    def _ask(self, request: Request, text: bytes) -> Answer:
         child = self._idle.get()
         assert child.stdin is not None
         assert child.stdout is not None
         try:
-            send(child.stdin, task, text)
+            send(child.stdin, request, text)
             line = child.stdout.readline()
         except OSError:
             line = b""
         finally:
-            self._idle.put(child)  # also one that has ended, or the next task would wait for it for ever
+            self._idle.put(child)  # also one that has ended, or the next request would wait for it for ever
         if not line:
             raise ElmoError(
                 f"a worker process ended with exit code {child.wait()} (negative: killed by that signal, 9 often means "
@@ -105,39 +105,39 @@ class ChildProcesses:
 
 
 def serve() -> None:
-    """What a child process runs: answer one task after the other until there is no more input."""
+    """What a child process runs: answer one request after the other until there is no more input."""
     from elmo.corpus.worker import handle
 
-    tasks = sys.stdin.buffer
+    requests = sys.stdin.buffer
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as answers:
         # What anything else prints must not be taken for an answer.
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-        while received := receive(tasks):
+        while received := receive(requests):
             answers.write(json.dumps(_answer(handle, *received)).encode("ascii") + b"\n")
             answers.flush()
 
 
-def send(pipe: IO[bytes], task: Task, text: bytes) -> None:
-    """A task as one line of JSON, which says how many bytes of text follow."""
-    pipe.write(json.dumps({**task, "bytes": len(text)}).encode("ascii") + b"\n")
+def send(pipe: IO[bytes], request: Request, text: bytes) -> None:
+    """A request as one line of JSON, which says how many bytes of text follow."""
+    pipe.write(json.dumps({**request, "bytes": len(text)}).encode("ascii") + b"\n")
     pipe.write(text)
     pipe.flush()
 
 
-def receive(pipe: IO[bytes]) -> tuple[Task, bytes] | None:
+def receive(pipe: IO[bytes]) -> tuple[Request, bytes] | None:
     """What was sent; nothing at the end."""
     line = pipe.readline()
     if not line.endswith(b"\n"):
         return None
-    task: Task = json.loads(line)
-    size = task.pop("bytes")
+    request: Request = json.loads(line)
+    size = request.pop("bytes")
     text = pipe.read(size)
-    return (task, text) if len(text) == size else None
+    return (request, text) if len(text) == size else None
 
 
-def _answer(handle: Handler, task: Task, text: bytes) -> Answer:
+def _answer(handle: Handler, request: Request, text: bytes) -> Answer:
     try:
-        return handle(task, text)
+        return handle(request, text)
     except ElmoError as error:
         return {"error": str(error)}
     except Exception as error:  # the caller must hear of it, whatever it is; its own process shows the place

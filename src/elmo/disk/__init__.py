@@ -1,1 +1,54 @@
 """Files and directories that are whole or absent, locks between processes, bounded folders. Knows no models."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from elmo.disk.bounded import remove_oldest
+    from elmo.disk.cachefolder import cache_directory
+    from elmo.disk.differences import first_difference
+    from elmo.disk.directories import atomic_directory, clean_up
+    from elmo.disk.finding import Finding
+    from elmo.disk.locking import locked, locked_alone
+    from elmo.disk.writing import atomic_path, errors_naming, write_atomically, write_file
+
+__all__ = [
+    "Finding",
+    "atomic_directory",
+    "atomic_path",
+    "cache_directory",
+    "clean_up",
+    "errors_naming",
+    "first_difference",
+    "locked",
+    "locked_alone",
+    "remove_oldest",
+    "write_atomically",
+    "write_file",
+]
+
+# Loaded on first use, so that who needs one of them does not wait for the libraries of the others.
+_HOMES = {
+    "Finding": "elmo.disk.finding",
+    "atomic_directory": "elmo.disk.directories",
+    "atomic_path": "elmo.disk.writing",
+    "cache_directory": "elmo.disk.cachefolder",
+    "clean_up": "elmo.disk.directories",
+    "errors_naming": "elmo.disk.writing",
+    "first_difference": "elmo.disk.differences",
+    "locked": "elmo.disk.locking",
+    "locked_alone": "elmo.disk.locking",
+    "remove_oldest": "elmo.disk.bounded",
+    "write_atomically": "elmo.disk.writing",
+    "write_file": "elmo.disk.writing",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

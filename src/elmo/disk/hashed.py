@@ -72,9 +72,3 @@ class ArrayFile(HashedFile):
         super().__exit__(kind, error, trace)
         if kind is None and self._written != self._rows:
             raise ValueError(f"{self.path}: {self._written} rows written where {self._rows} were announced")
-
-
-def sha256_of(path: Path) -> str:
-    """The hash of a file's content."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

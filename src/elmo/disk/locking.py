@@ -26,6 +26,17 @@ def locked(path: Path, *, busy: Callable[[], None]) -> Iterator[None]:
         lock.release()
 
 
+@contextmanager
+def locked_alone(path: Path, *, refusal: Exception) -> Iterator[None]:
+    """Hold the lock file `path`, or fail with `refusal` where another process has it."""
+
+    def refuse() -> None:
+        raise refusal
+
+    with locked(path, busy=refuse):
+        yield
+
+
 def _acquire(lock: BaseFileLock, busy: Callable[[], None]) -> None:
     try:
         lock.acquire(timeout=0)

@@ -1,1 +1,42 @@
 """Text to vectors: the embedder, the module for task models, batching, caches, output files. No training here."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from elmo.embed.bulk.job import BulkResult, embed_file
+    from elmo.embed.bulk.options import BulkOptions
+    from elmo.embed.embedder import Embedder
+    from elmo.embed.loading import load
+    from elmo.embed.module import Elmo, ElmoOutput
+
+__all__ = [
+    "BulkOptions",
+    "BulkResult",
+    "Elmo",
+    "ElmoOutput",
+    "Embedder",
+    "embed_file",
+    "load",
+]
+
+# Loaded on first use, so that the command line can name choices without waiting for torch.
+_HOMES = {
+    "BulkOptions": "elmo.embed.bulk.options",
+    "BulkResult": "elmo.embed.bulk.job",
+    "Elmo": "elmo.embed.module",
+    "ElmoOutput": "elmo.embed.module",
+    "Embedder": "elmo.embed.embedder",
+    "embed_file": "elmo.embed.bulk.job",
+    "load": "elmo.embed.loading",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

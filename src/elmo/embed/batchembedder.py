@@ -12,7 +12,7 @@ from torch import Tensor
 
 from elmo.embed.batches import BOUNDARIES
 from elmo.embed.choices import Layers
-from elmo.embed.contextualize import Forward, WordVectors, contextualize, contextualize_long
+from elmo.embed.contextualize import Forward, LookUpWords, contextualize, contextualize_long
 from elmo.embed.selection import select_layers, sentence_vectors
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import State
@@ -29,7 +29,7 @@ class BatchEmbedder:
 
     forward: Forward
     runner: BiLM | PackedBiLM
-    word_vectors: WordVectors
+    word_vectors: LookUpWords
     boundaries: Tensor  # [2, D]
     layers: Layers
     most_positions: int  # rows x steps that go through at once

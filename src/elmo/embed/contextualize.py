@@ -12,15 +12,15 @@ from elmo.embed.batches import BOUNDARIES
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import State
 from elmo.model.packed import PackedBiLM
-from elmo.ops.gpu.transfer import to_device
+from elmo.ops.device import to_device
 
-WordVectors = Callable[[Sequence[str]], Tensor]
+LookUpWords = Callable[[Sequence[str]], Tensor]
 # A biLM: token vectors [N, T, D], lengths [N] on the host, and the state -> layers [L + 1, N, T, R * D], state after.
 Forward = Callable[[Tensor, Tensor, State], tuple[Tensor, State]]
 
 
 def contextualize(
-    bilm: Forward, vectors: WordVectors, boundaries: Tensor, sentences: Sequence[Sequence[str]], state: State
+    bilm: Forward, vectors: LookUpWords, boundaries: Tensor, sentences: Sequence[Sequence[str]], state: State
 ) -> tuple[Tensor, Tensor, State]:
     """Sentences of tokens -> layers [L + 1, N, T, R * D] with their boundaries, lengths [N], and the state after."""
     device = boundaries.device
@@ -42,7 +42,7 @@ def contextualize(
 
 def contextualize_long(
     bilm: BiLM | PackedBiLM,
-    vectors: WordVectors,
+    vectors: LookUpWords,
     boundaries: Tensor,
     sentence: Sequence[str],
     state: State,
@@ -68,7 +68,7 @@ def contextualize_long(
     yield state
 
 
-def _span(vectors: WordVectors, boundaries: Tensor, sentence: Sequence[str], span: slice) -> Tensor:
+def _span(vectors: LookUpWords, boundaries: Tensor, sentence: Sequence[str], span: slice) -> Tensor:
     """Token vectors of some positions of a sentence with its boundaries: [t, D]."""
     T = len(sentence) + BOUNDARIES
     words = sentence[max(0, span.start - 1) : min(span.stop - 1, len(sentence))]

@@ -29,8 +29,7 @@ from elmo.model.choices import StateMode
 from elmo.model.frozen import frozen_copy
 from elmo.model.packed import PackedBiLM
 from elmo.ops.cpu.packed_file import PackedFile
-from elmo.ops.device import choose_device
-from elmo.ops.gpu.transfer import to_device
+from elmo.ops.device import choose_device, to_device
 from elmo.ops.threadlock import ThreadLock
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel
@@ -259,6 +258,6 @@ class Embedder(Encoding):
 
 
 def _load_again(reference: Reference) -> Embedder:
-    from elmo.embed.load import load
+    from elmo.embed.loading import load
 
     return load(**reference._asdict())

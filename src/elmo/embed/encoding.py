@@ -1,8 +1,8 @@
 """`encode`: what a caller may give, what comes back for it, and every combination's type. Computes nothing itself."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, Literal, TypedDict, Unpack, overload
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypedDict, Unpack, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from elmo.embed.choices import Layers, Pooling
+from elmo.embed.inputs import read_texts
 from elmo.embed.selection import check_layers, join_pieces, pool
-from elmo.embed.sentences import read_sentences
 from elmo.errors import ConfigError
 from elmo.model.bilstm import State
 from elmo.text.tokens import Tokens
@@ -19,6 +19,7 @@ from elmo.weights.loaded import LoadedModel
 
 Array = npt.NDArray[np.float32]
 Vectors = Array | Tensor | list[Array] | list[Tensor]
+Words = Tokens | list[Tokens] | list[list[str]]  # the tokens of a text, of each text, or as they were given
 
 
 class EncodeOptions(TypedDict, total=False):
@@ -71,7 +72,7 @@ class Encoding(ABC):
     @overload
     def encode(
         self,
-        sentences: Sequence[str] | Sequence[Sequence[str]],
+        sentences: Iterable[str] | Iterable[Sequence[str]],
         *,
         pooling: None = None,
         convert_to_numpy: Literal[True] = True,
@@ -82,7 +83,7 @@ class Encoding(ABC):
     @overload
     def encode(
         self,
-        sentences: Sequence[str] | Sequence[Sequence[str]],
+        sentences: Iterable[str] | Iterable[Sequence[str]],
         *,
         pooling: Pooling,
         convert_to_numpy: Literal[True] = True,
@@ -104,7 +105,7 @@ class Encoding(ABC):
     @overload
     def encode(
         self,
-        sentences: Sequence[str] | Sequence[Sequence[str]],
+        sentences: Iterable[str] | Iterable[Sequence[str]],
         *,
         pooling: None = None,
         convert_to_numpy: Literal[False],
@@ -115,7 +116,7 @@ class Encoding(ABC):
     @overload
     def encode(
         self,
-        sentences: Sequence[str] | Sequence[Sequence[str]],
+        sentences: Iterable[str] | Iterable[Sequence[str]],
         *,
         pooling: Pooling,
         convert_to_numpy: Literal[False],
@@ -137,7 +138,7 @@ class Encoding(ABC):
     @overload
     def encode(  # type: ignore[overload-overlap]
         self,
-        sentences: Sequence[str],
+        sentences: Iterable[str],
         *,
         pooling: None = None,
         convert_to_numpy: Literal[True] = True,
@@ -148,7 +149,7 @@ class Encoding(ABC):
     @overload
     def encode(  # type: ignore[overload-overlap]
         self,
-        sentences: Sequence[str],
+        sentences: Iterable[str],
         *,
         pooling: Pooling,
         convert_to_numpy: Literal[True] = True,
@@ -159,7 +160,7 @@ class Encoding(ABC):
     @overload
     def encode(
         self,
-        sentences: Sequence[Sequence[str]],
+        sentences: Iterable[Sequence[str]],
         *,
         pooling: None = None,
         convert_to_numpy: Literal[True] = True,
@@ -170,7 +171,7 @@ class Encoding(ABC):
     @overload
     def encode(
         self,
-        sentences: Sequence[Sequence[str]],
+        sentences: Iterable[Sequence[str]],
         *,
         pooling: Pooling,
         convert_to_numpy: Literal[True] = True,
@@ -192,7 +193,7 @@ class Encoding(ABC):
     @overload
     def encode(  # type: ignore[overload-overlap]
         self,
-        sentences: Sequence[str],
+        sentences: Iterable[str],
         *,
         pooling: None = None,
         convert_to_numpy: Literal[False],
@@ -203,7 +204,7 @@ class Encoding(ABC):
     @overload
     def encode(  # type: ignore[overload-overlap]
         self,
-        sentences: Sequence[str],
+        sentences: Iterable[str],
         *,
         pooling: Pooling,
         convert_to_numpy: Literal[False],
@@ -214,7 +215,7 @@ class Encoding(ABC):
     @overload
     def encode(
         self,
-        sentences: Sequence[Sequence[str]],
+        sentences: Iterable[Sequence[str]],
         *,
         pooling: None = None,
         convert_to_numpy: Literal[False],
@@ -225,7 +226,7 @@ class Encoding(ABC):
     @overload
     def encode(
         self,
-        sentences: Sequence[Sequence[str]],
+        sentences: Iterable[Sequence[str]],
         *,
         pooling: Pooling,
         convert_to_numpy: Literal[False],
@@ -236,17 +237,17 @@ class Encoding(ABC):
     @overload
     def encode(
         self,
-        sentences: str | Sequence[str] | Sequence[Sequence[str]],
+        sentences: str | Iterable[str] | Iterable[Sequence[str]],
         *,
         pooling: Pooling | None = None,
         convert_to_numpy: bool = True,
         return_tokens: bool = False,
         **options: Unpack[EncodeOptions],
-    ) -> Vectors | tuple[Vectors, Tokens | list[Tokens] | list[list[str]]]: ...
+    ) -> Vectors | tuple[Vectors, Words]: ...
 
     def encode(
         self,
-        sentences: str | Sequence[str] | Sequence[Sequence[str]],
+        sentences: str | Iterable[str] | Iterable[Sequence[str]],
         *,
         layers: Layers = "mean",
         pooling: Pooling | None = None,
@@ -256,7 +257,7 @@ class Encoding(ABC):
         normalize: bool = False,
         return_tokens: bool = False,
         split_sentences: bool = True,
-    ) -> Any:
+    ) -> Vectors | tuple[Vectors, Words]:
         """Vectors for each token of each sentence.
 
         `sentences`: a `str` is raw text and gives one result; a list of `str` is raw texts, tokenized by the model's
@@ -277,7 +278,7 @@ class Encoding(ABC):
         if batch_size is not None and batch_size < 1:
             raise ConfigError(f"batch_size is {batch_size}; it must be at least 1")
         single = isinstance(sentences, str)
-        texts = read_sentences(sentences, self.model.tokenizer, split=split_sentences)
+        texts = read_texts(sentences, self.model.tokenizer, split=split_sentences)
         vectors, _ = self.embed_tokens(
             [piece for text in texts for piece in text.pieces],
             layers=layers,
@@ -289,14 +290,16 @@ class Encoding(ABC):
             results = [pool(result, pooling) for result in results]
         if normalize:
             results = [torch.nn.functional.normalize(result, dim=-1) for result in results]
-        output: Any = [result.numpy() for result in results] if convert_to_numpy else results
+        output: Vectors
         if single:
-            output = output[0]
+            output = results[0].numpy() if convert_to_numpy else results[0]
         elif pooling is not None:
             empty = torch.zeros(0, *((self.layer_count,) if layers == "all" else ()), self.dim)
             stacked = torch.stack(results) if results else empty
             output = stacked.numpy() if convert_to_numpy else stacked
-        if return_tokens:
-            tokens = [text.tokens for text in texts]
-            return output, tokens[0] if single else tokens
-        return output
+        else:
+            output = [result.numpy() for result in results] if convert_to_numpy else results
+        if not return_tokens:
+            return output
+        tokens = [text.tokens for text in texts]
+        return output, cast(Words, tokens[0] if single else tokens)  # all of one kind: `read_sentences` sees to it

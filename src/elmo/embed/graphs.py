@@ -13,8 +13,8 @@ from torch import Tensor
 
 from elmo.model.bilm import BiLM
 from elmo.model.bilstm import State
+from elmo.ops.device import to_device
 from elmo.ops.gpu.recording import recording
-from elmo.ops.gpu.transfer import to_device
 
 logger = logging.getLogger(__name__)
 

@@ -17,9 +17,9 @@ from torch import Tensor, nn
 
 from elmo.disk.guarded.plainfiles import read_json, refusing
 from elmo.disk.writing import write_file
-from elmo.embed.contextualize import WordVectors, contextualize
+from elmo.embed.contextualize import LookUpWords, contextualize
+from elmo.embed.inputs import check_tokens
 from elmo.embed.runners import fastest_runner
-from elmo.embed.sentences import check_tokens
 from elmo.embed.wordcache import WordCache
 from elmo.embed.wordrows import word_vectors
 from elmo.errors import ConfigError, InputError, WeightsError
@@ -294,7 +294,7 @@ class Elmo(nn.Module):
         assert isinstance(vectors, Tensor)
         return vectors
 
-    def _from_rows(self, rows: Tensor, *, learns: bool) -> tuple[list[list[str]], WordVectors]:
+    def _from_rows(self, rows: Tensor, *, learns: bool) -> tuple[list[list[str]], LookUpWords]:
         """Rows of ids [N, T, C] as sentences of stand-in tokens, and the function that knows their vectors."""
         if rows.dim() != 3:
             raise InputError(f"character ids have shape {list(rows.shape)}; [sentences, tokens, characters] is wanted")

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from elmo.embed.choices import Layers, Pooling
 from elmo.errors import ConfigError
-from elmo.ops.gpu.transfer import to_device
+from elmo.ops.device import to_device
 
 
 def check_layers(layers: Layers, count: int) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from elmo.ops.gpu.transfer import to_device
+from elmo.ops.device import to_device
 from elmo.ops.threadlock import ThreadLock
 
 DEFAULT_BYTES = 128 * 1024 * 1024

@@ -3,14 +3,16 @@
 M positions, P hidden, V vocabulary in order of descending frequency.
 """
 
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 
 from elmo.errors import ConfigError, WeightsError
+from elmo.lm.loss import LossConfig
 from elmo.ops.softmax import CHUNK_ELEMENTS, Samples
 from elmo.weights.guarded.tensorfile import read_header, read_tensors, write_tensors
 
@@ -19,8 +21,10 @@ CUTOFF_SHARES = (0.04, 0.2)  # of the vocabulary: ends of the clusters where non
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveConfig:
+class AdaptiveConfig(LossConfig):
     """[Grave et al. 2017, arXiv 1609.04309; torch.nn.AdaptiveLogSoftmaxWithLoss]"""
+
+    has_plain_softmax: ClassVar[bool] = False
 
     kind: Literal["adaptive"] = "adaptive"
     cutoffs: tuple[int, ...] | None = None  # ends of the clusters but the last
@@ -33,6 +37,13 @@ class AdaptiveConfig:
             raise ConfigError(f"loss.cutoffs is {list(self.cutoffs)}; wanted are rising numbers of words")
         if not self.ratio >= 1:
             raise ConfigError(f"loss.ratio is {self.ratio}; it must be at least 1")
+
+    def head_numbers(self, *, vocabulary: int, size: int) -> int:
+        cutoffs = [*(self.cutoffs or default_cutoffs(vocabulary)), vocabulary]
+        numbers = (cutoffs[0] + len(cutoffs) - 1) * (size + 1)
+        for n, (first, last) in enumerate(itertools.pairwise(cutoffs)):
+            numbers += int(size // self.ratio ** (n + 1)) * (size + last - first)
+        return numbers
 
 
 class AdaptiveHead(nn.Module):

@@ -3,19 +3,20 @@
 M positions, P hidden, V vocabulary.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, Self
 
 import torch
 from torch import Tensor, nn
 
 from elmo.errors import ConfigError
 from elmo.lm.adaptive import AdaptiveConfig, AdaptiveHead
+from elmo.lm.loss import LossConfig
 from elmo.ops.softmax import Samples, full_softmax_loss_blocked, full_softmax_loss_chunked, sampled_softmax_loss
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampledConfig:
+class SampledConfig(LossConfig):
     """Softmax over the target and shared samples; as many as the vocabulary where that is smaller.
 
     `samples`: None is a number for the device (`pretrain.defaults`).
@@ -28,9 +29,15 @@ class SampledConfig:
         if self.samples is not None and self.samples < 1:
             raise ConfigError(f"loss.samples is {self.samples}; it must be at least 1")
 
+    def with_samples(self, samples: int) -> Self:
+        return self if self.samples is not None else replace(self, samples=samples)
+
+    def samples_of(self, vocabulary: int) -> int | None:
+        return min(self.samples or vocabulary, vocabulary)
+
 
 @dataclass(frozen=True, kw_only=True)
-class FullConfig:
+class FullConfig(LossConfig):
     """Softmax over the whole vocabulary."""
 
     kind: Literal["full"] = "full"

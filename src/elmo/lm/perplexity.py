@@ -17,7 +17,7 @@ from elmo.corpus.layout import SEPARATOR, Ints, Split
 from elmo.corpus.store import CorpusStore
 from elmo.errors import ConfigError, InputError
 from elmo.lm.languagemodel import LanguageModel, language_model
-from elmo.lm.reading import Reading, part_of, read_carried, read_sentences
+from elmo.lm.reading import Reading, carried_reading, part_of, sentence_readings
 from elmo.lm.textcorpus import corpus_of_sentences
 from elmo.lm.typetable import TypeTable, type_table_for
 from elmo.model.bilstm import State
@@ -71,7 +71,9 @@ def measure_perplexity(
         raise InputError("there is no text to measure perplexity on: it has no sentences")
     R = model.bilm.config.lstm.directions
     readings = (
-        [read_carried(symbols, directions=R)] if state == "carry" else read_sentences(symbols, sentences, directions=R)
+        [carried_reading(symbols, directions=R)]
+        if state == "carry"
+        else sentence_readings(symbols, sentences, directions=R)
     )
     sums = torch.zeros(R, dtype=torch.float64)
     for reading in readings:

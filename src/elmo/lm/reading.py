@@ -27,7 +27,7 @@ class Reading(NamedTuple):
     sentences: npt.NDArray[np.int64]  # [B], the sentence in each row; empty where rows hold many
 
 
-def read_carried(symbols: Ints, *, directions: int) -> Reading:
+def carried_reading(symbols: Ints, *, directions: int) -> Reading:
     """The whole text in some rows; the backward direction reads all of it from the end."""
     N = len(symbols)
     rows = max(1, min(MOST_ROWS, N // ROW_SYMBOLS))
@@ -47,7 +47,7 @@ def read_carried(symbols: Ints, *, directions: int) -> Reading:
     return Reading(cut(inputs), cut(targets), alive.reshape(rows, length).T, np.empty(0, dtype=np.int64))
 
 
-def read_sentences(symbols: Ints, sentences: Ints, *, directions: int) -> Iterator[Reading]:
+def sentence_readings(symbols: Ints, sentences: Ints, *, directions: int) -> Iterator[Reading]:
     """One sentence a row, those of like length together, the longest first."""
     lengths = np.diff(sentences)
     order = np.argsort(-lengths, kind="stable")
@@ -74,8 +74,8 @@ def part_of(symbols: Ints, sentences: Ints, *, symbol_count: int | None) -> tupl
         return symbols, sentences
     S = len(sentences) - 1
     blocks = np.arange(-(-S // BLOCK))
-    share = symbol_count / len(symbols)
-    taken = blocks[np.floor((blocks + 1) * share) > np.floor(blocks * share)]
+    fraction = symbol_count / len(symbols)
+    taken = blocks[np.floor((blocks + 1) * fraction) > np.floor(blocks * fraction)]
     if len(taken) == 0:
         taken = blocks[:1]
     pieces, ends = [], [0]

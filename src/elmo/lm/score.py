@@ -14,7 +14,7 @@ from torch import Tensor
 from elmo.errors import InputError
 from elmo.lm.languagemodel import language_model
 from elmo.lm.perplexity import hidden_windows, reading_losses
-from elmo.lm.reading import read_sentences
+from elmo.lm.reading import sentence_readings
 from elmo.lm.textcorpus import corpus_of_sentences
 from elmo.model.choices import StateMode
 from elmo.ops.device import choose_device
@@ -59,7 +59,7 @@ def score_sentences(
     table = text.table.to(chosen)
     R = model.config.lstm.directions
     scores: list[list[TokenScore]] = [[] for _ in sentences]
-    for reading in read_sentences(text.symbols, text.sentences, directions=R):
+    for reading in sentence_readings(text.symbols, text.sentences, directions=R):
         losses = reading_losses(made, table, reading, state=state).cpu().numpy()  # [R, T, B]
         for row, number in enumerate(reading.sentences.tolist()):
             scores[number] = _sentence_scores(model, sentences[number], -losses[:, :, row].astype(np.float64))
@@ -86,7 +86,7 @@ def substitutes(
     chosen = choose_device(device)
     made = language_model(model, device=chosen)
     text = corpus_of_sentences(model, [sentence])
-    (reading,) = read_sentences(text.symbols, text.sentences, directions=model.config.lstm.directions)
+    (reading,) = sentence_readings(text.symbols, text.sentences, directions=model.config.lstm.directions)
     hidden = torch.cat([h for _, h in hidden_windows(made, text.table.to(chosen), reading, state=state)], dim=1)
     places = [position, len(sentence) - 1 - position]  # each direction counts from its own end
     each = [made.head.log_probabilities(hidden[r, places[r]]).cpu()[0] for r in range(len(hidden))]  # [V] each

@@ -11,13 +11,13 @@ import torch
 from torch import Tensor, nn
 
 from elmo.errors import ConfigError
-from elmo.model.bilstm import BiLSTMConfig, RunsStack, State, reading_order, text_order
+from elmo.model.bilstm import BiLSTMConfig, RunsStack, State, in_reading_order, in_text_order
 from elmo.model.charcnn import CharCNNConfig
 from elmo.model.fields import read_fields
 from elmo.model.jointlstm import JointLSTMConfig
 from elmo.model.manylangs import ManyLangsConfig
 from elmo.model.wordtable import WordTableConfig
-from elmo.ops.gpu.transfer import to_device
+from elmo.ops.device import to_device
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +92,7 @@ class BiLM(nn.Module):
         No shape depends on a value, so that it can be captured in a CUDA graph.
         """
         R = self.config.lstm.directions
-        outputs, _ = self.lstm(reading_order(x, lengths, directions=R), state)
+        outputs, _ = self.lstm(in_reading_order(x, lengths, directions=R), state)
         return _stack_layers(x, outputs, lengths, directions=R)
 
     def zero_state(self, rows: int) -> State:
@@ -130,7 +130,7 @@ def _run_descending(
 ) -> tuple[Tensor, State]:
     """With the sentences in order of descending length, which the LSTM wants. The lengths are on the host."""
     here = to_device(lengths, x.device)
-    outputs, after = lstm(reading_order(x, here, directions=directions), state, lengths=lengths)
+    outputs, after = lstm(in_reading_order(x, here, directions=directions), state, lengths=lengths)
     alive = torch.arange(x.shape[1], device=x.device) < here[:, None]  # [N, T]
     return _stack_layers(x * alive[:, :, None], outputs, here, directions=directions), after
 
@@ -140,5 +140,5 @@ def _stack_layers(x: Tensor, outputs: list[Tensor], lengths: Tensor, *, directio
     N, T, D = x.shape
     parts = [x] * directions
     for y in outputs:
-        parts += text_order(y, lengths)
+        parts += in_text_order(y, lengths)
     return torch.stack(parts, dim=2).view(N, T, len(parts) // directions, directions * D).permute(2, 0, 1, 3)

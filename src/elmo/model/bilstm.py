@@ -269,26 +269,26 @@ class PackedBiLSTM:
         return outputs, State(torch.stack(h), torch.stack(c))
 
 
-def reading_order(x: Tensor, lengths: Tensor, *, directions: int) -> Tensor:
+def in_reading_order(x: Tensor, lengths: Tensor, *, directions: int) -> Tensor:
     """x: [B, T, D] in text order -> [R, T, B, D]: the second direction reads each row from its own end."""
     forward = x.transpose(0, 1)  # [T, B, D]
     if directions == 1:
         return forward.unsqueeze(0)
-    index = _turned(lengths, x.shape[1])  # [T, B]
+    index = _reversed_steps(lengths, x.shape[1])  # [T, B]
     backward = forward.gather(0, index[:, :, None].expand_as(forward))
     return torch.stack([forward, backward])
 
 
-def text_order(y: Tensor, lengths: Tensor) -> list[Tensor]:
+def in_text_order(y: Tensor, lengths: Tensor) -> list[Tensor]:
     """y: [R, T, B, P] in reading order -> each direction [B, T, P] in text order."""
-    turned = [y[0].transpose(0, 1)]
+    outputs = [y[0].transpose(0, 1)]
     if len(y) == 2:
-        index = _turned(lengths, y.shape[1])  # [T, B]
-        turned.append(y[1].gather(0, index[:, :, None].expand_as(y[1])).transpose(0, 1))
-    return turned
+        index = _reversed_steps(lengths, y.shape[1])  # [T, B]
+        outputs.append(y[1].gather(0, index[:, :, None].expand_as(y[1])).transpose(0, 1))
+    return outputs
 
 
-def _turned(lengths: Tensor, T: int) -> Tensor:
-    """For each step and row, the step it becomes when the first `length` steps are turned round: [T, B]."""
+def _reversed_steps(lengths: Tensor, T: int) -> Tensor:
+    """For each step and row, the step it becomes when the first `length` steps are reversed: [T, B]."""
     steps = torch.arange(T, device=lengths.device)[:, None]  # [T, 1]
     return torch.where(steps < lengths, lengths - 1 - steps, steps)

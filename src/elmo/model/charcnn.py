@@ -201,13 +201,13 @@ class CharCNN(TokenEncoder):
             else:
                 weight.normal_(0.0, math.sqrt(1.0 / (weight.shape[0] * weight.shape[1])), generator=generator)
             bias.zero_()
-        standard_deviation = math.sqrt(1.0 / config.filter_count)
+        std = math.sqrt(1.0 / config.filter_count)
         for layer in self.highways:
             assert isinstance(layer, Highway)
-            layer.weight_carry.normal_(0.0, standard_deviation, generator=generator)
+            layer.weight_carry.normal_(0.0, std, generator=generator)
             layer.bias_carry.fill_(-2.0)
-            layer.weight_transform.normal_(0.0, standard_deviation, generator=generator)
+            layer.weight_transform.normal_(0.0, std, generator=generator)
             layer.bias_transform.zero_()
         if config.projected:
-            self.weight_projection.normal_(0.0, standard_deviation, generator=generator)
+            self.weight_projection.normal_(0.0, std, generator=generator)
             self.bias_projection.zero_()

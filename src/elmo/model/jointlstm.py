@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from elmo.errors import ConfigError, InputError
-from elmo.model.bilstm import Stack, StackConfig, State, reading_order, text_order
-from elmo.ops.gpu.transfer import to_device
+from elmo.model.bilstm import Stack, StackConfig, State, in_reading_order, in_text_order
+from elmo.ops.device import to_device
 from elmo.ops.lstmp import LSTMPState, LSTMPWeights, lstmp
 
 
@@ -104,7 +104,7 @@ class JointLSTM(Stack):
             none = x.new_zeros(2, B, self.config.cell_dim)
             weights = LSTMPWeights(layer.weight_x, layer.weight_h, layer.bias, None)
             y, _ = lstmp(x, LSTMPState(none, none), weights, lengths=lengths)  # [2, T, B, H]
-            x = reading_order(torch.cat(text_order(y, here), dim=-1), here, directions=2)  # [2, T, B, 2H]
+            x = in_reading_order(torch.cat(in_text_order(y, here), dim=-1), here, directions=2)  # [2, T, B, 2H]
         alive = (torch.arange(T, device=x.device)[:, None] < here)[None, :, :, None]  # [1, T, B, 1]
         return [(y @ self.weight_projection + self.bias_projection) * alive], state
 

@@ -33,8 +33,8 @@ class ScalarMix(nn.Module):
             layers = torch.stack([normalize_over_batch(layer, mask) for layer in layers])
         elif self.layer_norm == "token":
             layers = normalize_each_token(layers)
-        shares = torch.softmax(self.weights, dim=0)
-        return self.gamma * torch.einsum("l,lntd->ntd", shares, layers)
+        fractions = torch.softmax(self.weights, dim=0)
+        return self.gamma * torch.einsum("l,lntd->ntd", fractions, layers)
 
     def penalty(self) -> Tensor:
         """`||w||^2` of the weights before their softmax: it draws the mix towards the plain average."""
@@ -42,7 +42,7 @@ class ScalarMix(nn.Module):
 
 
 def normalize_over_batch(layer: Tensor, mask: Tensor) -> Tensor:
-    """layer: [N, T, D] less the mean, over the deviation, of all its unmasked elements together."""
+    """layer: [N, T, D] less the mean, over the standard deviation, of all its unmasked elements together."""
     alive = mask[:, :, None].to(layer.dtype)  # [N, T, 1]
     count = alive.sum() * layer.shape[-1]
     mean = (layer * alive).sum() / count
@@ -51,6 +51,6 @@ def normalize_over_batch(layer: Tensor, mask: Tensor) -> Tensor:
 
 
 def normalize_each_token(layers: Tensor) -> Tensor:
-    """Each vector [.., D] less its own mean, over its own deviation."""
+    """Each vector [.., D] less its own mean, over its own standard deviation."""
     centred = layers - layers.mean(-1, keepdim=True)
     return centred / torch.sqrt(centred.square().mean(-1, keepdim=True) + EPSILON)

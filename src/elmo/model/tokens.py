@@ -47,12 +47,12 @@ class TokenEncoder(nn.Module, ABC):
     def initialize(self, generator: torch.Generator) -> None:
         """Fill all parameters with the original's initial distributions."""
 
-    def packed(self, *, int8: bool, file: PackedFile | None = None) -> "WordVectors":
+    def packed(self, *, int8: bool, file: PackedFile | None = None) -> "PackedTokens":
         """The same for the compiled CPU kernels; what has no kernel runs as it is."""
         return self
 
 
-class WordVectors(Protocol):
+class PackedTokens(Protocol):
     """What turns rows [W, C] into vectors [W, D]: an encoder, or its packed copy."""
 
     def __call__(self, rows: Tensor) -> Tensor: ...

@@ -1,4 +1,4 @@
-"""Which device to compute on, and in which precision."""
+"""Which device to compute on, in which precision, with how much memory, and the way there."""
 
 import contextlib
 import os
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 import torch
+from torch import Tensor
 
 from elmo.errors import ConfigError
 
@@ -29,6 +30,13 @@ def choose_device(device: str | torch.device | None) -> torch.device:
     return chosen
 
 
+def to_device(tensor: Tensor, device: torch.device) -> Tensor:
+    """The tensor on the device. A plain copy to a GPU waits until everything before it is done; this one does not."""
+    if device.type != "cuda" or tensor.is_cuda:
+        return tensor.to(device)
+    return tensor.pin_memory().to(device, non_blocking=True)
+
+
 def uses_bf16(precision: str, device: torch.device, *, option: str) -> bool:
     """Whether a step computes in bf16 (its weights stay fp32): "float32", "bfloat16", or "auto" where it can."""
     if precision == "bfloat16" and device.type != "cuda":
@@ -39,7 +47,7 @@ def uses_bf16(precision: str, device: torch.device, *, option: str) -> bool:
 
 
 def free_memory(device: torch.device) -> int | None:
-    """Bytes that can be had on a GPU or in the machine (all it has, if only that is known); None where nothing is."""
+    """Bytes that are free on a GPU, or free in the machine; where only its whole memory is known, that; else None."""
     if device.type == "cuda":
         return int(torch.cuda.mem_get_info(device)[0])
     with contextlib.suppress(OSError, AttributeError):

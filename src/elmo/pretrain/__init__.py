@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from elmo.pretrain.config import TrainConfig
     from elmo.pretrain.finetuning import FinetuneResult, finetune
-    from elmo.pretrain.loop import Result, pretrain
+    from elmo.pretrain.loop import pretrain
+    from elmo.pretrain.result import Result
     from elmo.pretrain.softmax import SoftmaxResult, train_softmax
 
 __all__ = ["FinetuneResult", "Result", "SoftmaxResult", "TrainConfig", "finetune", "pretrain", "train_softmax"]
@@ -14,7 +15,7 @@ __all__ = ["FinetuneResult", "Result", "SoftmaxResult", "TrainConfig", "finetune
 # Loaded on first use, so that commands which only need a part do not wait for torch.
 _HOMES = {
     "FinetuneResult": "elmo.pretrain.finetuning",
-    "Result": "elmo.pretrain.loop",
+    "Result": "elmo.pretrain.result",
     "SoftmaxResult": "elmo.pretrain.softmax",
     "TrainConfig": "elmo.pretrain.config",
     "finetune": "elmo.pretrain.finetuning",

@@ -6,11 +6,17 @@ from collections.abc import Sequence
 from elmo.corpus.store import CorpusStore
 from elmo.lm.perplexity import Perplexity
 from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.start import Start
 from elmo.weights.card import front_matter
 
 
 def training_card(
-    config: TrainConfig, store: CorpusStore, *, step: int, perplexities: Sequence[tuple[str, Perplexity]] = ()
+    config: TrainConfig,
+    store: CorpusStore,
+    *,
+    step: int,
+    start: Start | None = None,
+    perplexities: Sequence[tuple[str, Perplexity]] = (),
 ) -> str:
     """Markdown. `perplexities` come with the name of what they were measured on."""
     manifest = store.manifest
@@ -25,6 +31,7 @@ def training_card(
         for name, p in perplexities
     )
     language = (manifest.get("tokenizer") or {}).get("language")
+    started = "" if start is None else f"Started from {start}, with its softmax; optimizer and schedule new.\n\n"
     return f"""{front_matter(language)}# ELMo model
 
 A deep bidirectional language model (ELMo), trained with `elmo pretrain`.
@@ -48,7 +55,7 @@ Licence of the data and of this model: to be filled in by whoever publishes it.
 
 ## Training
 
-{step:,} steps with this configuration:
+{started}{step:,} steps with this configuration:
 
 ```json
 {json.dumps(config.to_dict(), indent=1)}

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from torch import Tensor
 
+from elmo.corpus.store import CorpusStore
+from elmo.disk.differences import first_difference
 from elmo.disk.directories import PREVIOUS, clean_up, recover
 from elmo.disk.guarded.plainfiles import read_json, refusing, require_file, shortened
 from elmo.disk.temporaries import remove_directory
@@ -20,7 +22,8 @@ from elmo.disk.writing import errors_naming
 from elmo.errors import ElmoError, ResumeError
 from elmo.model.fields import read_fields
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.progress import Progress
+from elmo.pretrain.progress import Progress, corpus_identity
+from elmo.pretrain.start import Start, to_dict
 from elmo.pretrain.step.guard import GuardConfig
 from elmo.weights.guarded.tensorfile import read_tensors, write_tensors
 from elmo.weights.loaded import LoadedModel
@@ -44,6 +47,7 @@ class _Saved:
     config: TrainConfig
     progress: Progress
     bytes: dict[str, int]  # of the files with tensors
+    start: Start | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +58,7 @@ class Checkpoint:
     config: TrainConfig
     progress: Progress
     corpus: str
+    start: Start | None = None  # the model that the run began with, unless that was new
 
     @property
     def perplexity(self) -> float | None:
@@ -74,6 +79,7 @@ def save_checkpoint(
     config: TrainConfig,
     progress: Progress,
     corpus: str,
+    start: Start | None = None,
     card: str | None = None,
     extra: Mapping[str, Callable[[Path], None]] | None = None,
 ) -> Checkpoint:
@@ -92,6 +98,7 @@ def save_checkpoint(
             "corpus": corpus,
             "config": config.to_dict(),
             "progress": progress.to_dict(),
+            "start": None if start is None else to_dict(start),
             "bytes": {name: (file.parent / name).stat().st_size for name in (WEIGHTS, TRAINING_TENSORS)},
         }
         file.write_text(json.dumps(values, indent=1, allow_nan=False) + "\n", encoding="utf-8")
@@ -99,7 +106,7 @@ def save_checkpoint(
     extra = {**(extra or {}), TRAINING_TENSORS: write_tensors_file, TRAINING_JSON: write_json}
     with errors_naming(path):
         write_native(model, path, card=card, overwrite=True, extra=extra)
-    return Checkpoint(path=path, config=config, progress=progress, corpus=corpus)
+    return Checkpoint(path=path, config=config, progress=progress, corpus=corpus, start=start)
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
@@ -117,7 +124,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
         config = saved.config
         if config.size is None and config.model is None:  # written before 0.1, when nothing meant small
             config = config.replace(size="small")
-        return Checkpoint(path=path, config=config, progress=saved.progress, corpus=saved.corpus)
+        return Checkpoint(path=path, config=config, progress=saved.progress, corpus=saved.corpus, start=saved.start)
 
 
 def list_checkpoints(run: Path) -> list[Checkpoint]:
@@ -141,18 +148,37 @@ def list_checkpoints(run: Path) -> list[Checkpoint]:
     return sorted(found, key=lambda c: (c.progress.rollbacks, c.progress.step))
 
 
+def find_saved(run: Path, *, resume: bool) -> Checkpoint | None:
+    """The checkpoint to go on from, if there is one; a run that is there and not to be resumed is refused."""
+    checkpoints = list_checkpoints(run)
+    if resume:
+        return checkpoints[-1] if checkpoints else None
+    if checkpoints or ((run / FOLDER).is_dir() and any((run / FOLDER).iterdir())):
+        raise ResumeError(f"{run}: holds a run already; resume it, or choose another directory")
+    return None
+
+
+def require_same_corpus(run: Path, saved: Checkpoint, store: CorpusStore) -> None:
+    """Refuse to go on with other text than the run was begun with."""
+    difference = first_difference({"corpus": saved.corpus}, {"corpus": corpus_identity(store.manifest)})
+    if difference is not None:
+        raise ResumeError(
+            f"{run}: was trained on another corpus than {store.folder} ({difference}); use that one, or a new run"
+        )
+
+
 def best_checkpoint(checkpoints: list[Checkpoint]) -> Checkpoint | None:
     """The one with the lowest held-out perplexity."""
     return min((c for c in checkpoints if c.perplexity is not None), key=lambda c: c.perplexity or 0.0, default=None)
 
 
-def last_good(run: Path, guard: GuardConfig) -> Checkpoint | None:
+def roll_back(run: Path, guard: GuardConfig) -> Checkpoint | None:
     """The newest checkpoint from before a divergence; newer ones are removed, unless they are the best.
 
     The best makes way by its name: the run will come to its step again.
     """
     checkpoints = list_checkpoints(run)
-    best, good = best_checkpoint(checkpoints), newest_calm(checkpoints, guard)
+    best, good = best_checkpoint(checkpoints), newest_stable(checkpoints, guard)
     if good is None:
         return None
     for checkpoint in checkpoints[checkpoints.index(good) + 1 :]:
@@ -163,15 +189,15 @@ def last_good(run: Path, guard: GuardConfig) -> Checkpoint | None:
     return good
 
 
-def newest_calm(checkpoints: list[Checkpoint], guard: GuardConfig) -> Checkpoint | None:
+def newest_stable(checkpoints: list[Checkpoint], guard: GuardConfig) -> Checkpoint | None:
     """The last one at which nothing was wrong: where a divergence goes back to."""
-    return next((c for c in reversed(checkpoints) if c.progress.guard.is_calm(guard)), None)
+    return next((c for c in reversed(checkpoints) if c.progress.guard.is_stable(guard)), None)
 
 
 def remove_old(run: Path, *, keep: int, guard: GuardConfig) -> None:
-    """Keep the newest `keep`, the best and the newest calm one; remove the others and what interrupted writing left."""
+    """Keep the newest `keep`, the best and the newest stable one; remove the rest and what interrupted writing left."""
     checkpoints = list_checkpoints(run)
-    kept = (best_checkpoint(checkpoints), newest_calm(checkpoints, guard))
+    kept = (best_checkpoint(checkpoints), newest_stable(checkpoints, guard))
     # First what was set aside for a replacement: it would come back when the checkpoint in its place is gone.
     clean_up(run / FOLDER)
     for checkpoint in checkpoints[:-keep]:

@@ -23,7 +23,7 @@ from elmo.pretrain.step.guard import GuardConfig
 from elmo.pretrain.step.optimizers import MuonConfig, OptimizerConfig
 from elmo.run.schedule import ScheduleConfig
 
-RECIPES = ("finetune", "modern", "paper", "softmax")
+RECIPE_NAMES = ("finetune", "modern", "paper", "softmax")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +33,9 @@ class TrainConfig:
     # The model: a size by its name, or an architecture spelled out.
     size: Size | None = None
     model: BiLMConfig | None = None
+    # A trained model to start from (a name or a path), and a softmax file for one that has none: see `pretrain.start`.
+    start_from: str | None = None
+    softmax: str | None = None
     # The data. `batch_size` counts the rows of each direction, of all processes together.
     batch_size: int | None = field(default=None, metadata=formerly("batch"))
     window: int = 20
@@ -67,6 +70,8 @@ class TrainConfig:
     def __post_init__(self) -> None:
         if self.size is not None and self.model is not None:
             raise ConfigError(f"size is {self.size!r} and model is given too; keep one of them")
+        if self.softmax is not None and self.start_from is None:
+            raise ConfigError(f"softmax is {self.softmax!r}, but there is no start_from, for whose model it would be")
         at_least_one = (
             "batch_size",
             "window",
@@ -111,8 +116,8 @@ class TrainConfig:
     @classmethod
     def recipe(cls, name: str) -> "TrainConfig":
         """One of the recipes that come with the product; `modern` is the default of `TrainConfig` itself."""
-        if name not in RECIPES:
-            raise ConfigError(f"recipe is {name!r}, but one of {', '.join(RECIPES)} is wanted")
+        if name not in RECIPE_NAMES:
+            raise ConfigError(f"recipe is {name!r}, but one of {', '.join(RECIPE_NAMES)} is wanted")
         text = resources.files("elmo.pretrain").joinpath(f"recipes/{name}.toml").read_text(encoding="utf-8")
         return cls.from_dict(tomllib.loads(text), where=f"recipe {name}")
 

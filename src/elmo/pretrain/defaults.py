@@ -4,11 +4,9 @@ On a CPU the choices are made for about an hour on two cores, on a GPU for the b
 are in dev/log.md, "What a laptop can train in an hour".
 """
 
-import dataclasses
 import math
 from typing import Literal
 
-from elmo.lm.head import SampledConfig
 from elmo.pretrain.choices import Size
 from elmo.pretrain.config import TrainConfig
 
@@ -30,13 +28,10 @@ def complete_config(config: TrainConfig, *, symbols: int, device: DeviceType, wo
     size = config.size
     if size is None and config.model is None:
         size = SIZES[device]
-    loss = config.loss
-    if isinstance(loss, SampledConfig) and loss.samples is None:
-        loss = dataclasses.replace(loss, samples=SAMPLES[device])
     return config.replace(
         size=size,
         model=config.model,
-        loss=loss,
+        loss=config.loss.with_samples(SAMPLES[device]),
         batch_size=config.batch_size or choose_rows(symbols, window=config.window, device=device, world=world),
         evaluate_symbols=config.evaluate_symbols or EVALUATE_SYMBOLS[device],
         epochs=config.epochs if config.epochs is not None else choose_epochs(symbols, device=device),

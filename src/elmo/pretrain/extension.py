@@ -36,11 +36,12 @@ def extend_softmax(model: LoadedModel, store: CorpusStore) -> LoadedModel:
     counts = np.bincount(store.type_targets[1:], weights=store.type_counts[1:], minlength=len(vocabulary))
     # At least one each: a word that only the vocabulary has, and a text in which nothing is left for <UNK>.
     parts = torch.from_numpy(np.maximum(1.0, np.concatenate([counts[UNKNOWN_ID : UNKNOWN_ID + 1], counts[-new:]])))
-    shares = (parts / parts.sum()).log().float()  # [1 + new]: what stays with <UNK>, and the new words
+    log_fractions = (parts / parts.sum()).log().float()  # [1 + new]: what stays with <UNK>, and the new words
     weight, bias = old.weight.float(), old.bias.float().clone()
     unknown = bias[UNKNOWN_ID].clone()
-    bias[UNKNOWN_ID] += shares[0]
+    bias[UNKNOWN_ID] += log_fractions[0]
     softmax = Softmax(
-        torch.cat([weight, weight[UNKNOWN_ID].expand(new, -1)]).contiguous(), torch.cat([bias, unknown + shares[1:]])
+        torch.cat([weight, weight[UNKNOWN_ID].expand(new, -1)]).contiguous(),
+        torch.cat([bias, unknown + log_fractions[1:]]),
     )
     return dataclasses.replace(model, vocabulary=vocabulary, softmax=softmax)

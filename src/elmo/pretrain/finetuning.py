@@ -15,12 +15,12 @@ from typing import Unpack
 
 from elmo.corpus.store import CorpusStore
 from elmo.errors import ConfigError
-from elmo.lm.adaptive import AdaptiveConfig
 from elmo.lm.languagemodel import LanguageModel, softmax_head
 from elmo.lm.perplexity import Perplexity, store_perplexity
+from elmo.pretrain.checkpoint import find_saved
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.extension import extend_softmax, extended_vocabulary
-from elmo.pretrain.loop import MODEL, Result, Status, find_saved
+from elmo.pretrain.result import MODEL, Result, Status
 from elmo.pretrain.softmax import SOFTMAX_RUN, prepare_softmax
 from elmo.pretrain.stages import RunOptions, begin_stages
 from elmo.run.distributed import started_world
@@ -81,7 +81,7 @@ def finetune(
         logger.info("%s: fewer than ten million words; watch the held-out perplexity", opened.folder)
     config = (config or TrainConfig.recipe("finetune")).replace(model=model.config)
     softmax_config = (softmax_config or TrainConfig.recipe("softmax")).replace(model=model.config)
-    if isinstance(config.loss, AdaptiveConfig) or isinstance(softmax_config.loss, AdaptiveConfig):
+    if not (config.loss.has_plain_softmax and softmax_config.loss.has_plain_softmax):
         raise ConfigError("loss.kind is 'adaptive', but fine-tuning wants a softmax that stays: 'sampled' or 'full'")
     if not options.get("resume"):
         for name in (SOFTMAX_RUN, TRAINING_RUN):

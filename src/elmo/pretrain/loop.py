@@ -3,15 +3,12 @@
 import logging
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import torch
 from torch import Tensor
 
 from elmo.corpus.store import CorpusStore
-from elmo.disk.differences import first_difference
 from elmo.disk.directories import clean_up
 from elmo.disk.guarded.plainfiles import refusing
 from elmo.errors import ConfigError, ElmoError, ResumeError
@@ -22,50 +19,33 @@ from elmo.ops.device import free_memory
 from elmo.pretrain.card import training_card
 from elmo.pretrain.checkpoint import (
     FOLDER,
-    Checkpoint,
     best_checkpoint,
-    last_good,
+    find_saved,
     list_checkpoints,
     remove_old,
+    require_same_corpus,
+    roll_back,
     save_checkpoint,
 )
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.forecast import describe_plan, device_name
 from elmo.pretrain.memory import MemoryEstimate, estimate_memory
-from elmo.pretrain.models import extra_files, loaded_model, new_model, read_weights
+from elmo.pretrain.models import extra_files, loaded_model, new_model, restore_weights
 from elmo.pretrain.plan import make_plan
 from elmo.pretrain.progress import Evaluation, Progress, continued_config, corpus_identity
 from elmo.pretrain.reports import Reports
+from elmo.pretrain.result import MODEL, Result, Status
+from elmo.pretrain.start import Source, Start, begin_with, find_origin, require_same_start, training_record
 from elmo.pretrain.step.guard import Verdict
 from elmo.pretrain.trainer import Trainer
 from elmo.pretrain.trial import try_out
 from elmo.run.curves import draw_curves
 from elmo.run.distributed import join_world
 from elmo.run.stopping import Reason, StopRequest
+from elmo.weights.loaded import LoadedModel
 from elmo.weights.native import write_native
 
 logger = logging.getLogger(__name__)
-
-MODEL = "model"
-Status = Literal["finished", "no longer improving", "interrupted", "time limit"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Result:
-    """How a run ended. Unless it is `done`, the same call with `resume=True` goes on."""
-
-    status: Status
-    step: int
-    steps: int
-    run: Path
-    checkpoint: Path
-    model: Path | None  # the finished model: the best weights by held-out perplexity
-    perplexity: Perplexity | None  # of those, on the whole held-out split
-
-    @property
-    def done(self) -> bool:
-        """Whether there is nothing left to do."""
-        return self.status in ("finished", "no longer improving")
 
 
 def pretrain(
@@ -76,6 +56,8 @@ def pretrain(
     resume: bool = False,
     device: str | None = None,
     time_limit: float | None = None,
+    start_from: Source | None = None,
+    softmax: str | os.PathLike[str] | None = None,
     model: LanguageModel | None = None,
     progress_bar: bool | None = None,
     tensorboard: bool | None = None,
@@ -83,8 +65,10 @@ def pretrain(
     """Train on a corpus store until the configured end, Ctrl-C, SIGTERM or `time_limit` seconds.
 
     `resume` goes on from the newest checkpoint in `out_dir`, or begins where there is none; without a configuration it
-    takes the saved one. `model` is a start other than new random weights. `progress_bar` and `tensorboard` are used
-    where there is a terminal and where it is installed, unless told otherwise. Under `torchrun` every process calls it.
+    takes the saved one. `start_from` is a trained model to begin with in place of new random weights, `softmax` a file
+    for one that has none (`pretrain.start`); `model` is a start in memory, taken as it is. `progress_bar` and
+    `tensorboard` are used where there is a terminal and where it is installed, unless told otherwise. Under `torchrun`
+    every process calls it.
     """
     run = Path(out_dir)
     if run.is_file():
@@ -97,7 +81,15 @@ def pretrain(
         if world.is_first:
             clean_up(run)
             clean_up(run / FOLDER)
-        asked = config or TrainConfig()
+        asked, known = config or TrainConfig(), model is None
+        start = None if saved is None else saved.start
+        if start_from is None and softmax is None:
+            softmax = asked.softmax
+        origin = find_origin(asked, None if saved is None else saved.config, start_from, softmax)
+        if origin is not None and saved is not None:
+            require_same_start(run, start, origin)
+        elif origin is not None:
+            start, model, asked = begin_with(origin, asked, opened, softmax=softmax)
         with refusing(run, ResumeError):
             config = asked if saved is None else continued_config(saved.config, config)
         vocabulary = len(opened.vocabulary)
@@ -127,34 +119,26 @@ def pretrain(
             tensorboard=tensorboard,
         )
         with reports, StopRequest(time_limit=time_limit) as stop:
-            loop = _Loop(run, trainer, progress, reports, stop)
+            loop = _Loop(run, trainer, progress, reports, stop, start=start, is_known=known)
             loop.begin(asked)
             return loop.go()
-
-
-def find_saved(run: Path, *, resume: bool) -> Checkpoint | None:
-    """The checkpoint to go on from, if there is one; a run that is there and not to be resumed is refused."""
-    checkpoints = list_checkpoints(run)
-    if resume:
-        return checkpoints[-1] if checkpoints else None
-    if checkpoints or ((run / FOLDER).is_dir() and any((run / FOLDER).iterdir())):
-        raise ResumeError(f"{run}: holds a run already; resume it, or choose another directory")
-    return None
-
-
-def require_same_corpus(run: Path, saved: Checkpoint, store: CorpusStore) -> None:
-    """Refuse to go on with other text than the run was begun with."""
-    difference = first_difference({"corpus": saved.corpus}, {"corpus": corpus_identity(store.manifest)})
-    if difference is not None:
-        raise ResumeError(
-            f"{run}: was trained on another corpus than {store.folder} ({difference}); use that one, or a new run"
-        )
 
 
 class _Loop:
     """The loop and what it needs at hand."""
 
-    def __init__(self, run: Path, trainer: Trainer, progress: Progress, reports: Reports, stop: StopRequest) -> None:
+    def __init__(
+        self,
+        run: Path,
+        trainer: Trainer,
+        progress: Progress,
+        reports: Reports,
+        stop: StopRequest,
+        *,
+        start: Start | None,
+        is_known: bool,  # what the model has read before: nothing, or what `start` says
+    ) -> None:
+        self.start, self.is_known = start, is_known
         self.run, self.trainer, self.progress, self.reports, self.stop = run, trainer, progress, reports, stop
         self.config, self.plan, self.world = trainer.config, trainer.plan, trainer.world
         self.pending: list[tuple[Tensor, Tensor, Tensor]] = []  # losses, norm, bad: not the states, which are large
@@ -175,6 +159,8 @@ class _Loop:
                 2 * self.config.accumulate,
             )
         if self.progress.step == 0:
+            if self.start is not None:
+                self._measure_start()
             self._save()  # a place to roll back to; and a full disk is found now, not in an hour
         if not self._is_over() and self.world.say(self.reports.is_heard):
             seconds = self._seconds_left()
@@ -190,6 +176,15 @@ class _Loop:
                     device=device_name(device, processes=self.world.size),
                 )
             )
+
+    def _measure_start(self) -> None:
+        """The perplexity before the first step: the weights of the start may turn out to be the best."""
+        if self.world.is_first:
+            logger.info("start: %s", self.start)
+        if self.progress.evaluations:
+            self.reports.evaluated(self.progress.evaluations[0])  # measured when the run was begun
+        else:
+            self._evaluate()
 
     def _tell_resumed(self) -> None:
         step, steps = self.progress.step, self.plan.steps
@@ -309,17 +304,26 @@ class _Loop:
         if self.world.is_first:
             save_checkpoint(
                 self.run,
-                loaded_model(self.trainer.model, self.trainer.store),
+                self._loaded(self.progress),
                 tensors,
                 config=self.config,
                 progress=self.progress,
                 corpus=corpus_identity(self.trainer.store.manifest),
-                card=training_card(self.config, self.trainer.store, step=self.progress.step),
+                start=self.start,
+                card=training_card(self.config, self.trainer.store, step=self.progress.step, start=self.start),
                 extra=extra_files(self.trainer.model),
             )
             remove_old(self.run, keep=self.config.keep, guard=self.config.guard)
         self.last_saved = time.monotonic()
         self.saving_seconds = self.last_saved - began
+
+    def _loaded(self, progress: Progress) -> LoadedModel:
+        return loaded_model(
+            self.trainer.model,
+            self.trainer.store,
+            tokenizer=None if self.start is None else self.start.tokenizer,
+            training=training_record(self.start, progress.symbols) if self.is_known else None,
+        )
 
     def _roll_back(self) -> None:
         guard, progress = self.config.guard, self.progress
@@ -328,7 +332,7 @@ class _Loop:
                 f"{self.run}: the training diverged at step {progress.step} again, after {progress.rollbacks} returns "
                 f"to an earlier checkpoint; lower optimizer.rate (it was {self.plan.learning_rate:g})"
             )
-        saved = self.world.say(last_good(self.run, guard) if self.world.is_first else None)
+        saved = self.world.say(roll_back(self.run, guard) if self.world.is_first else None)
         if saved is None:  # the first one is, and the newest such is never removed; but files can be lost
             raise ElmoError(
                 f"{self.run}: the training diverged at step {progress.step}, and no whole checkpoint from before that "
@@ -358,12 +362,16 @@ class _Loop:
             checkpoints = list_checkpoints(self.run)
             best = best_checkpoint(checkpoints) or checkpoints[-1]
             measured: list[tuple[str, Perplexity]] = []
-            read_weights(self.trainer.model, best.path)
-            loaded = loaded_model(self.trainer.model, self.trainer.store)
+            restore_weights(self.trainer.model, best.path)
+            loaded = self._loaded(best.progress)
+            if self.start is not None and best.progress.step == 0:
+                logger.warning("%s: nothing was better than the start, so the model is the start", self.run)
             if len(self.trainer.store.heldout_symbols):
                 perplexity = self.trainer.evaluate()
                 measured = [("held-out", perplexity), ("held-out", self.trainer.evaluate(state="settled"))]
-            card = training_card(self.config, self.trainer.store, step=best.progress.step, perplexities=measured)
+            card = training_card(
+                self.config, self.trainer.store, step=best.progress.step, start=self.start, perplexities=measured
+            )
             draw_curves(self.run)
             # Last: who finds a model takes the run for finished.
             write_native(loaded, model, card=card, overwrite=True, extra=extra_files(self.trainer.model))

@@ -6,13 +6,9 @@ right within a factor of 1.5 on a CPU. On a GPU the kernels keep less (logits on
 is an upper bound.
 """
 
-import itertools
 import math
 from dataclasses import dataclass
 
-from elmo.lm.adaptive import AdaptiveConfig, default_cutoffs
-from elmo.lm.head import SampledConfig
-from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.data.streams import MEMORY_BUDGET
 from elmo.pretrain.plan import Plan
 from elmo.weights.tensors import empty_bilm, tensor_shapes
@@ -47,11 +43,11 @@ def estimate_memory(plan: Plan, *, vocabulary: int, types: int, symbols: int, wo
     model = config.architecture
     P, R = model.lstm.output_dim, model.lstm.directions
     shapes = tensor_shapes(empty_bilm(model)).values()
-    numbers = sum(math.prod(shape) for shape in shapes) + _head_size(config, vocabulary, P)
+    numbers = sum(math.prod(shape) for shape in shapes) + config.loss.head_numbers(vocabulary=vocabulary, size=P)
     rows = -(-plan.batch_size // (world * config.accumulate))
     positions = R * config.window * rows
     classes = plan.samples or vocabulary
-    logits = positions * classes if isinstance(config.loss, SampledConfig) else min(positions * classes, 1 << 24)
+    logits = positions * classes if plan.samples is not None else min(positions * classes, 1 << 24)
     laid_out = FLOAT * R * symbols
     return MemoryEstimate(
         parameters=FLOAT * numbers,
@@ -68,15 +64,3 @@ def estimate_memory(plan: Plan, *, vocabulary: int, types: int, symbols: int, wo
 def distinct_words(positions: int, types: int) -> int:
     """About how many different words a step has."""
     return min(types, positions, int(DISTINCT_FACTOR * positions**DISTINCT_POWER))
-
-
-def _head_size(config: TrainConfig, vocabulary: int, size: int) -> int:
-    if not isinstance(config.loss, AdaptiveConfig):
-        return vocabulary * (size + 1)
-    cutoffs = [*(config.loss.cutoffs or default_cutoffs(vocabulary)), vocabulary]
-    head = (cutoffs[0] + len(cutoffs) - 1) * (size + 1)
-    tails = 0
-    for n, (first, last) in enumerate(itertools.pairwise(cutoffs)):
-        inner = int(size // config.loss.ratio ** (n + 1))
-        tails += inner * (size + last - first)
-    return head + tails

@@ -15,7 +15,8 @@ from elmo.lm.languagemodel import LanguageModel
 from elmo.model.bilm import BiLM
 from elmo.pretrain.config import TrainConfig
 from elmo.run.randomness import generator_for
-from elmo.weights.loaded import LoadedModel, Softmax
+from elmo.text.tokenizer import Tokenizer
+from elmo.weights.loaded import LoadedModel, Softmax, Training
 from elmo.weights.native import read_native
 
 
@@ -31,14 +32,21 @@ def new_model(config: TrainConfig, *, vocabulary: int) -> LanguageModel:
     return LanguageModel(bilm, head)
 
 
-def loaded_model(model: LanguageModel, store: CorpusStore) -> LoadedModel:
-    """The model as a reader of files would have it, its settled state computed anew."""
+def loaded_model(
+    model: LanguageModel,
+    store: CorpusStore,
+    *,
+    tokenizer: Tokenizer | None = None,
+    training: Training | None = None,
+) -> LoadedModel:
+    """The model as a reader of files would have it, its settled state computed anew; by default the store's tokens."""
     head = model.head
     loaded = LoadedModel(
         bilm=model.bilm,
-        tokenizer=store.tokenizer,
+        tokenizer=tokenizer or store.tokenizer,
         vocabulary=store.vocabulary,
         softmax=Softmax(head.weight, head.bias) if isinstance(head, SoftmaxHead) else None,
+        training=training,
     )
     loaded.settle()
     return loaded
@@ -51,7 +59,7 @@ def extra_files(model: LanguageModel) -> dict[str, Callable[[Path], None]]:
 
 
 @torch.no_grad()
-def read_weights(model: LanguageModel, path: Path) -> None:
+def restore_weights(model: LanguageModel, path: Path) -> None:
     """Give a model the weights of a checkpoint."""
     head = model.head
     saved = read_native(path)

@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 
 from elmo.errors import ConfigError
-from elmo.lm.head import SampledConfig
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.data.streams import windows_per_epoch
 from elmo.pretrain.defaults import DeviceType, complete_config
@@ -43,16 +42,14 @@ def make_plan(
     windows = windows_per_epoch(symbols, batch=batch_size, window=config.window)
     steps = config.steps or max(1, round(epochs * windows))
     evaluate_every = config.evaluate_every or max(1, min(windows, math.ceil(steps / EVALUATIONS)))
-    rate, samples = config.optimizer.rate, None
-    if isinstance(config.loss, SampledConfig):
-        samples = min(config.loss.samples or vocabulary, vocabulary)
+    rate = config.optimizer.rate
     return Plan(
         config=config,
         learning_rate=choose_learning_rate(config.architecture.lstm.cell_dim) if rate is None else rate,
         batch_size=batch_size,
         steps_per_epoch=windows,
         steps=steps,
-        samples=samples,
+        samples=config.loss.samples_of(vocabulary),
         evaluate_every=evaluate_every,
         checkpoint_every=config.checkpoint_every or evaluate_every,
     )

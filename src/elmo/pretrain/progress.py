@@ -8,7 +8,6 @@ from typing import Any
 
 from elmo.disk.differences import first_difference
 from elmo.errors import ResumeError
-from elmo.lm.head import SampledConfig
 from elmo.lm.perplexity import Perplexity
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.step.guard import Guard
@@ -85,29 +84,24 @@ def continued_config(saved: TrainConfig, asked: TrainConfig | None) -> TrainConf
     asked = _with_choices_of(saved, asked)
     before, now = saved.to_dict(), asked.to_dict()
     before["model"], now["model"] = saved.architecture.to_dict(), asked.architecture.to_dict()
-    for name in sorted(before.keys() - {"size", *CHANGEABLE}):
-        if before[name] != now[name]:
-            difference = first_difference({name: before[name]}, {name: now[name]}) or f"{name} is another now"
-            raise ResumeError(
-                f"{difference}, but a run is resumed as it was begun; leave it so, or start a new run in another "
-                "directory"
-            )
-    if saved.optimizer.kind != asked.optimizer.kind:
+    before["optimizer"], now["optimizer"] = {"kind": saved.optimizer.kind}, {"kind": asked.optimizer.kind}
+    fixed = sorted(before.keys() - {"size", *CHANGEABLE} | {"optimizer"})
+    difference = first_difference({name: before[name] for name in fixed}, {name: now[name] for name in fixed})
+    if difference is not None:
         raise ResumeError(
-            f"optimizer.kind was {saved.optimizer.kind!r} in the run to resume and is {asked.optimizer.kind!r} now; "
-            "leave it as it was, or start a new run in another directory"
+            f"{difference}, but a run is resumed as it was begun; leave it so, or start a new run in another directory"
         )
     return asked
 
 
 def _with_choices_of(saved: TrainConfig, asked: TrainConfig) -> TrainConfig:
     """What is left open stays as it was chosen when the run began."""
-    changes: dict[str, Any] = {}
+    changes: dict[str, Any] = {"start_from": saved.start_from, "softmax": saved.softmax}  # told apart by their hashes
     if asked.size is None and asked.model is None:
         changes |= {"size": saved.size, "model": saved.model}
     for name in ("batch_size", "epochs"):
         if getattr(asked, name) is None:
             changes[name] = getattr(saved, name)
-    if isinstance(asked.loss, SampledConfig) and isinstance(saved.loss, SampledConfig) and asked.loss.samples is None:
+    if asked.loss.kind == saved.loss.kind == "sampled" and asked.loss.samples is None:
         changes["loss"] = saved.loss
     return asked.replace(**changes)

@@ -93,6 +93,9 @@ class Reports:
         )
         if self._metrics is not None:
             progress = self._progress
+            if not evaluation.step:
+                logger.info("held-out perplexity before the first step: %.2f (%s symbols)", p.average, f"{p.symbols:,}")
+                return
             left = self._plan.steps - progress.step
             seconds = left * progress.seconds / max(1, progress.step)
             logger.info(

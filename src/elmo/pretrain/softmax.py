@@ -15,13 +15,12 @@ import torch
 from elmo.corpus.store import CorpusStore
 from elmo.disk.directories import clean_up
 from elmo.errors import ConfigError, ResumeError
-from elmo.lm.adaptive import AdaptiveConfig
 from elmo.lm.head import SoftmaxHead
 from elmo.lm.languagemodel import LanguageModel
 from elmo.lm.perplexity import Perplexity, store_perplexity
 from elmo.model.frozen import frozen_copy
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.loop import MODEL, Result, Status
+from elmo.pretrain.result import MODEL, Result, Status
 from elmo.pretrain.stages import RunOptions, Stages, begin_stages
 from elmo.run.distributed import started_world
 from elmo.run.randomness import generator_for
@@ -61,7 +60,7 @@ def train_softmax(
     """
     opened = store if isinstance(store, CorpusStore) else CorpusStore.open(Path(store))
     config = (config or TrainConfig.recipe("softmax")).replace(model=model.config)
-    if isinstance(config.loss, AdaptiveConfig):
+    if not config.loss.has_plain_softmax:
         raise ConfigError("loss.kind is 'adaptive', but a softmax file holds a plain one: 'sampled' or 'full'")
     stages = begin_stages(Path(out_dir), options)
     prepared = prepare_softmax(model, opened, config, stages)

@@ -20,7 +20,7 @@ from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.data.distinct import Distinct, distinct_symbols, distinct_symbols_within
 from elmo.pretrain.data.source import make_source
 from elmo.pretrain.data.streams import Streams, rows_of_rank
-from elmo.pretrain.models import read_weights
+from elmo.pretrain.models import restore_weights
 from elmo.pretrain.plan import Plan
 from elmo.pretrain.step.gradients import Gradients
 from elmo.pretrain.step.graph import CapturedStep
@@ -165,7 +165,7 @@ class Trainer:
         h, c = (torch.zeros(*shape, size, device=self.device) for size in (config.output_dim, config.cell_dim))
         own = self._optimizer_tensors()
         if checkpoint is not None:
-            read_weights(self.model, checkpoint.path)
+            restore_weights(self.model, checkpoint.path)
             ours = {"state.h": h, "state.c": c, **own}
             tensors = checkpoint.tensors({name: tuple(tensor.shape) for name, tensor in ours.items()})
             for name, tensor in ours.items():

@@ -73,7 +73,7 @@ _CHUNKS = Recipe(
     embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.001)),
     train=TaskTrainConfig(epochs=20, batch_size=32, rate=1e-3, patience=10),
 )
-# A task is named here, and in `names.py` for the command line. [tests/apps/test_cli_task.py]
+# A task is named here, and in `names.py` for the command line. [tests/apps/cli/test_cli_task.py]
 RECIPES: dict[str, Recipe] = {
     "ner": _CHUNKS,
     "chunk": _CHUNKS,

@@ -1,7 +1,7 @@
 """The softmax vocabulary: its words in the order of their ids. The only module that knows the format of its file.
 
 The file is bilm-tf's: UTF-8, one word a line, the id is the number of the line from 0. The first three entries are
-`<S>`, `</S>` and `<UNK>`; the others follow by falling frequency, because the sampled softmax draws by rank.
+`<S>`, `</S>` and `<UNK>`; the others follow by descending frequency, because the sampled softmax draws by rank.
 `vocabulary_check` finds and repairs what is wrong in such files.
 """
 

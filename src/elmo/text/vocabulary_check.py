@@ -24,7 +24,7 @@ _FEWEST_WORDS_TO_RANK = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class VocabularyFinding:
     """One thing wrong in a vocabulary file, and what `fix` does about it. Line None is the whole file."""
 
     problem: Problem
@@ -41,7 +41,7 @@ class Repair:
     """A vocabulary put right, and the findings that were cured."""
 
     vocabulary: Vocabulary
-    cured: list[Finding]
+    cured: list[VocabularyFinding]
 
 
 class _Entry(NamedTuple):
@@ -50,7 +50,7 @@ class _Entry(NamedTuple):
     id: int
 
 
-def check(source: Source, counts: Mapping[str, int] | None = None) -> list[Finding]:
+def check(source: Source, counts: Mapping[str, int] | None = None) -> list[VocabularyFinding]:
     """What is wrong in a vocabulary file or its lines; with the `counts` of a text, also whether they are in order."""
     return _examine(source, counts)[0]
 
@@ -79,9 +79,9 @@ def rank_correlation(words: Sequence[str], counts: Mapping[str, int]) -> float |
     return float(np.corrcoef(place, rank)[0, 1])
 
 
-def _examine(source: Source, counts: Mapping[str, int] | None) -> tuple[list[Finding], list[str]]:
+def _examine(source: Source, counts: Mapping[str, int] | None) -> tuple[list[VocabularyFinding], list[str]]:
     """The findings in order of their lines, and the words that are left, without the specials."""
-    findings: list[Finding] = []
+    findings: list[VocabularyFinding] = []
     entries = list(_entries(source, findings))
     words = _without_specials(_without_duplicates(entries, findings), findings)
     findings.sort(key=lambda finding: finding.line or 0)
@@ -89,17 +89,17 @@ def _examine(source: Source, counts: Mapping[str, int] | None) -> tuple[list[Fin
         correlation = rank_correlation(words, counts)
         if correlation is not None and correlation < LEAST_RANK_CORRELATION:
             message = f"not sorted by falling frequency: rank correlation with the counts is {correlation:.2f}"
-            findings.append(Finding("order", None, message, "sorted"))
+            findings.append(VocabularyFinding("order", None, message, "sorted"))
             words = sorted(words, key=lambda word: -counts.get(word, 0))
     return findings, words
 
 
-def _entries(source: Source, findings: list[Finding]) -> Iterator[_Entry]:
+def _entries(source: Source, findings: list[VocabularyFinding]) -> Iterator[_Entry]:
     """The entries that can be words; findings for the others."""
     next_id = 0
     for line, raw in enumerate(_lines(source), start=1):
         if line == 1 and raw.startswith(b"\xef\xbb\xbf"):
-            findings.append(Finding("mark", line, "begins with a byte order mark", "removed the mark"))
+            findings.append(VocabularyFinding("mark", line, "begins with a byte order mark", "removed the mark"))
             raw = raw[3:]
         try:
             word = raw.decode("utf-8").strip()
@@ -107,24 +107,24 @@ def _entries(source: Source, findings: list[Finding]) -> Iterator[_Entry]:
             message = (
                 f"not UTF-8: byte {raw[error.start]:#04x} in {raw.decode('utf-8', 'backslashreplace').strip()!r:.80}"
             )
-            findings.append(Finding("encoding", line, message, "left out"))
+            findings.append(VocabularyFinding("encoding", line, message, "left out"))
             next_id += 1
             continue
         if word == SKIPPED_LINE:
-            findings.append(Finding("skipped", line, f"{word!r:.80} is no word and has no id", "left out"))
+            findings.append(VocabularyFinding("skipped", line, f"{word!r:.80} is no word and has no id", "left out"))
             continue
         parts = word.split()
         if len(parts) == 1:
             yield _Entry(line, word, next_id)
         elif not parts:
-            findings.append(Finding("blank", line, "blank, which takes an id for the empty word", "left out"))
+            findings.append(VocabularyFinding("blank", line, "blank, which takes an id for the empty word", "left out"))
         elif len(parts) == 2 and _COUNT.fullmatch(parts[1]):
             message = f"{word!r:.80} has a count after the word; a line holds the word alone"
-            findings.append(Finding("count", line, message, "removed the count"))
+            findings.append(VocabularyFinding("count", line, message, "removed the count"))
             yield _Entry(line, parts[0], next_id)
         else:
             message = f"{word!r:.80} has white space inside, so that no token can equal it"
-            findings.append(Finding("space", line, message, "left out"))
+            findings.append(VocabularyFinding("space", line, message, "left out"))
         next_id += 1
 
 
@@ -139,17 +139,17 @@ def _lines(source: Source) -> list[bytes]:
     return data.removesuffix(b"\n").split(b"\n") if data else []
 
 
-def _without_duplicates(entries: list[_Entry], findings: list[Finding]) -> list[_Entry]:
+def _without_duplicates(entries: list[_Entry], findings: list[VocabularyFinding]) -> list[_Entry]:
     first: dict[str, _Entry] = {}
     for entry in entries:
         earlier = first.setdefault(entry.word, entry)
         if earlier is not entry:
             message = f"{entry.word!r:.80} is also on line {earlier.line}; the id of the last one counts"
-            findings.append(Finding("duplicate", entry.line, message, "left out"))
+            findings.append(VocabularyFinding("duplicate", entry.line, message, "left out"))
     return list(first.values())
 
 
-def _without_specials(entries: list[_Entry], findings: list[Finding]) -> list[str]:
+def _without_specials(entries: list[_Entry], findings: list[VocabularyFinding]) -> list[str]:
     by_word = {entry.word: entry for entry in entries}
     found = set()
     for i, special in enumerate(SPECIALS):
@@ -158,14 +158,16 @@ def _without_specials(entries: list[_Entry], findings: list[Finding]) -> list[st
             entry = next((e for e in entries if e.word.lower() in _OTHER_NAMES[special]), None)
         if entry is None:
             message = f"{special!r} is missing; it must be the {ORDINALS[i]} entry"
-            findings.append(Finding("special", None, message, "added"))
+            findings.append(VocabularyFinding("special", None, message, "added"))
             continue
         found.add(entry.word)
         if entry.word != special:
             message = (
                 f"{entry.word!r:.80} stands for {special!r}, which must be the {ORDINALS[i]} entry, in these letters"
             )
-            findings.append(Finding("special", entry.line, message, "renamed"))
+            findings.append(VocabularyFinding("special", entry.line, message, "renamed"))
         elif entry.id != i:
-            findings.append(Finding("special", entry.line, f"{special!r} must be the {ORDINALS[i]} entry", "moved"))
+            findings.append(
+                VocabularyFinding("special", entry.line, f"{special!r} must be the {ORDINALS[i]} entry", "moved")
+            )
     return [entry.word for entry in entries if entry.word not in found]

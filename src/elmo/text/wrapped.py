@@ -76,13 +76,13 @@ def study_breaks(lines: Iterable[str]) -> LineBreaks:
         count=len(breaks),
         width=width,
         open=len(inside) / len(breaks),
-        full=_share(len(a) + 1 + _first_word(b) > NEARLY * width for a, b in inside),
+        full=_fraction(len(a) + 1 + _first_word(b) > NEARLY * width for a, b in inside),
         cased=len(cased) / len(inside),
-        lower=_share(letter.islower() for letter in cased),
+        lower=_fraction(letter.islower() for letter in cased),
     )
 
 
-def _share(found: Iterable[bool]) -> float:
+def _fraction(found: Iterable[bool]) -> float:
     listed = list(found)
     return sum(listed) / max(1, len(listed))
 

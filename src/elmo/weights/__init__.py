@@ -4,33 +4,49 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from elmo.weights.describe import describe_model
     from elmo.weights.formats import find_model, read_model, write_model
     from elmo.weights.loaded import LoadedModel, Softmax
     from elmo.weights.onnxfile import write_onnx
+    from elmo.weights.published.catalogue import KnownModel, known_models
+    from elmo.weights.softmaxfile import add_softmax, write_softmax
+    from elmo.weights.verify import verify_model
 
 __all__ = [
+    "KnownModel",
     "LoadedModel",
     "Softmax",
+    "add_softmax",
+    "describe_model",
     "find_model",
+    "known_models",
     "read_model",
+    "verify_model",
     "write_model",
     "write_onnx",
+    "write_softmax",
 ]
 
 # Loaded on first use, so that a module of this package that needs no torch does not wait for it.
 _HOMES = {
+    "KnownModel": "elmo.weights.published.catalogue",
     "LoadedModel": "elmo.weights.loaded",
     "Softmax": "elmo.weights.loaded",
+    "add_softmax": "elmo.weights.softmaxfile",
+    "describe_model": "elmo.weights.describe",
     "find_model": "elmo.weights.formats",
+    "known_models": "elmo.weights.published.catalogue",
     "read_model": "elmo.weights.formats",
+    "verify_model": "elmo.weights.verify",
     "write_model": "elmo.weights.formats",
     "write_onnx": "elmo.weights.onnxfile",
+    "write_softmax": "elmo.weights.softmaxfile",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module 'elmo.weights' has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
 
 

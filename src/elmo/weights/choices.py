@@ -3,4 +3,5 @@
 from typing import Literal
 
 Storage = Literal["float32", "float16", "bfloat16", "int8"]
-Target = Literal["native", "bilm-tf", "onnx", "transformers"]  # what can be written; `formats` reads more
+Writable = Literal["native", "bilm-tf"]  # the names of the formats that can be written; `formats` reads more
+Target = Literal[Writable, "onnx", "transformers"]  # what a model can be converted to

@@ -8,7 +8,7 @@ from elmo.weights.loaded import LoadedModel
 from elmo.weights.native import read_config
 
 
-def describe(source: str | Path) -> dict[str, Any]:
+def describe_model(source: str | Path) -> dict[str, Any]:
     """Facts by name, in reading order; all values are text, numbers or lists of them."""
     model = read_model(source, settle=False, finite=False, dtype=None)
     facts: dict[str, Any] = {"path": model.source, "format": model.format}

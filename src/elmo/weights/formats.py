@@ -3,7 +3,7 @@
 import contextlib
 import logging
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import torch
 from safetensors import SafetensorError
@@ -15,7 +15,7 @@ from elmo.errors import WeightsError
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.bilmtf.files import BILM_TF
-from elmo.weights.choices import Storage
+from elmo.weights.choices import Storage, Writable
 from elmo.weights.foreign import foreign_model
 from elmo.weights.format import Format, Read, ReadOptions, WriteOptions
 from elmo.weights.loaded import LoadedModel
@@ -32,7 +32,6 @@ MODEL = "model"  # in the directory of a run
 
 # A format is one line here and one file; of those that fit a path the first is taken.
 FORMATS = (NATIVE, BILM_TF, MANYLANGS, NLPL_ZIP, MANYLANGS_ZIP)
-Writable = Literal["native", "bilm-tf"]  # the names of those that can be written, for signatures and command lines
 
 
 class FoundModel(NamedTuple):

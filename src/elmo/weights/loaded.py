@@ -25,6 +25,18 @@ class Softmax(NamedTuple):
     bias: Tensor  # [V]
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Training:
+    """What a model has been trained on, as far as it is recorded."""
+
+    tokens: int | None = None  # words and sentence ends read in each direction, over all of its runs
+    started_from: str | None = None  # the hash of the model that its last run began with
+
+    def __post_init__(self) -> None:
+        if self.tokens is not None and self.tokens < 0:
+            raise ConfigError(f"training.tokens is {self.tokens}; it must be 0 or more")
+
+
 class _VocabularyField:
     """The field `vocabulary` of a model: given as a `Vocabulary`, or unread and then read when it is first asked for.
 
@@ -65,6 +77,7 @@ class LoadedModel:
     dictionaries: Dictionaries | None = None  # of models from ELMoForManyLangs
     softmax: Softmax | None = None
     card: str | None = None
+    training: Training | None = None
     format: str = "memory"  # how it was stored: the name of one of `elmo.weights.formats.FORMATS`
     source: str | None = None  # where it was read from
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from elmo.disk.guarded.jsonvalues import integer
 from elmo.disk.guarded.plainfiles import file_sha256, member, read_bytes, read_json, shortened
 from elmo.errors import ConfigError, InputError, WeightsError
 from elmo.model.bilm import BiLM, BiLMConfig
+from elmo.model.fields import read_fields
 from elmo.model.tokens import TokensConfig
 from elmo.text.codepoints import Dictionaries, Ids, dictionary_text, parse_dictionary_text
 from elmo.text.tokenizer import Tokenizer
@@ -22,7 +24,7 @@ from elmo.weights.choices import Storage
 from elmo.weights.format import Format, Read
 from elmo.weights.guarded.limits import check_sizes, check_values
 from elmo.weights.guarded.tensorfile import read_header, read_tensors, write_tensors
-from elmo.weights.loaded import LoadedModel, Softmax
+from elmo.weights.loaded import LoadedModel, Softmax, Training
 from elmo.weights.quantized import SCALE, dequantize, is_half, quantize_all, scale_shape
 from elmo.weights.selftest import run_self_test
 from elmo.weights.tensors import SETTLED, check_finite, content_sha256, empty_bilm, fill, tensor_shapes
@@ -94,6 +96,7 @@ def read_native(
     try:
         architecture = BiLMConfig.from_dict(_required(values, "architecture"), where="architecture")
         tokenizer = Tokenizer.from_dict(_required(values, "tokenizer"))
+        training = read_fields(Training, values["training"], where="training") if "training" in values else None
     except ConfigError as error:
         raise WeightsError(f"{config_path}: {error}") from None
     check_sizes(architecture, where=str(config_path))
@@ -116,6 +119,7 @@ def read_native(
         card=read_bytes(member(directory, CARD), most_bytes=MOST_CARD_BYTES).decode("utf-8", "replace")
         if card.is_file()
         else None,
+        training=training,
         format=NATIVE.name,
         source=str(directory),
     )
@@ -175,6 +179,8 @@ def write_native(
             "self_test": run_self_test(as_read),
             **(keys or {}),
         }
+        if model.training is not None:
+            values["training"] = asdict(model.training)
         if model.dictionaries is not None:
             values["longest_word"] = model.dictionaries.longest
         (temporary / CONFIG).write_text(json.dumps(values, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -7,15 +7,13 @@ belongs to: the one it was trained with, and the same one as it was stored.
 
 import dataclasses
 import logging
-import os
 from collections.abc import Collection
 from pathlib import Path
 
 import torch
 
 from elmo.disk.guarded.plainfiles import one_line, shortened
-from elmo.disk.temporaries import temporary_directory
-from elmo.disk.writing import errors_naming
+from elmo.disk.writing import atomic_path
 from elmo.errors import VocabularyError, WeightsError
 from elmo.text.vocabulary import MOST_VOCABULARY_BYTES, MOST_WORDS, Vocabulary
 from elmo.weights.guarded.tensorfile import read_header, read_tensors, write_tensors
@@ -48,9 +46,8 @@ def write_softmax(model: LoadedModel, path: Path, *, bilms: Collection[str] = ()
         BILMS: _text(bytes.fromhex("".join(hashes))).view(-1, HASH_BYTES),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    with errors_naming(path), temporary_directory(path) as temporary:
-        write_tensors(temporary / path.name, tensors)
-        os.replace(temporary / path.name, path)
+    with atomic_path(path) as temporary:
+        write_tensors(temporary, tensors)
 
 
 def add_softmax(model: LoadedModel, path: Path) -> LoadedModel:

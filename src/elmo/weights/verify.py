@@ -17,7 +17,7 @@ from elmo.weights.selftest import TOLERANCE, run_self_test, self_test_difference
 from elmo.weights.tensors import is_finite
 
 
-def verify(source: str | Path) -> list[Finding]:
+def verify_model(source: str | Path) -> list[Finding]:
     """Everything that can be checked, in order; the list ends at the first fault that hides the rest."""
     try:
         model = read_model(source, settle=False, finite=False)

@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 
 import elmo.embed.bulk.parts as bulk_parts
 from elmo.disk.locking import locked
-from elmo.embed.bulk.job import Embedded, embed_file
+from elmo.embed.bulk.job import BulkResult, embed_file
 from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.bulk.writers.formats import FORMATS, SUFFIXES, OutputFormat
 from elmo.embed.bulk.writers.row import Row
 from elmo.embed.embedder import Embedder
-from elmo.embed.load import load
+from elmo.embed.loading import load
 from elmo.errors import ConfigError, ElmoError, MissingExtraError, ResumeError
 
 LINES = [
@@ -52,7 +52,7 @@ def expected(embedder: Embedder, layers: object = "mean") -> list[np.ndarray]:
     return embedder.encode([line.split() for line in LINES], layers=layers)
 
 
-def run(embedder: Embedder, source: str, output: Path, **arguments: object) -> Embedded | None:
+def run(embedder: Embedder, source: str, output: Path, **arguments: object) -> BulkResult | None:
     options = BulkOptions(**{"tokenized": True, **arguments.pop("options", {})})
     return embed_file(embedder, source, str(output), options=options, **arguments)
 
@@ -196,7 +196,7 @@ def test_a_line_can_be_taken_for_one_sentence(embedder: Embedder, tmp_path: Path
 
 
 @pytest.mark.parametrize("state", ["settled", "carry"])
-@pytest.mark.parametrize("suffix", [".hdf5", ".parquet", ".npz", ".jsonl"])
+@pytest.mark.parametrize("suffix", [known.suffixes[0] for known in FORMATS.values() if known.suffixes])
 def test_a_resumed_run_gives_what_an_uninterrupted_one_gives(
     model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str, suffix: str
 ) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from elmo.embed.bulk import ray_engine
 from elmo.embed.bulk.options import BulkOptions
-from elmo.embed.bulk.ray_engine import EmbedShard, Shard, embed_with_ray, lines_of, plan
+from elmo.embed.bulk.ray_engine import EmbedShard, Shard, embed_with_ray, lines_of_shard, plan
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, InputError, ResumeError
 from elmo.text.lines import read_lines
@@ -62,7 +62,7 @@ def test_the_shards_hold_every_line_once(tmp_path: Path) -> None:
         ("b.txt", 0),
     ]
     for name in ("a.txt", "b.txt"):
-        found = [line for s in shards if s.file.endswith(name) for line in lines_of(s)]
+        found = [line for s in shards if s.file.endswith(name) for line in lines_of_shard(s)]
         assert found == [line for _, line in read_lines(corpus / name)]
 
 
@@ -90,6 +90,20 @@ def test_a_shard_that_is_there_is_not_made_again(tmp_path: Path, model_directory
     )
     assert worker(vars(shard)) == {"number": 3}
     assert (tmp_path / shard.name).read_bytes() == b"made before"
+
+
+def test_a_shard_that_fails_leaves_nothing(tmp_path: Path, model_directory: Path) -> None:
+    source = tmp_path / "corpus" / "a.txt"
+    source.parent.mkdir()
+    source.write_bytes(b"good\nb\xffd\n")
+    output = tmp_path / "output"
+    output.mkdir()
+    worker = EmbedShard(
+        str(output), {"name_or_path": str(model_directory), "device": "cpu"}, BulkOptions(), 1, source=str(source)
+    )
+    with pytest.raises(InputError, match="line 2 is not UTF-8"):
+        worker(vars(plan(str(source.parent), lines_in_shard=10)[0]))
+    assert not list(output.iterdir())
 
 
 GUARD = 400  # seconds; only against a hang: Ray starts a dozen processes, and busy machines take minutes for them

@@ -5,7 +5,7 @@ import os
 
 import pytest
 import torch
-from tests.ops.charconv_problem import PADDING, assert_equals_reference, make_problem, results
+from tests.ops.charconv.problem import PADDING, assert_equals_reference, make_problem, results
 from tests.tolerances import assert_near
 
 pytest.importorskip("triton")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tests.ops.lstmp_problem import Inputs, Problem, clipped_share, make_inputs
+from tests.ops.lstmp.problem import Inputs, Problem, clipped_share, make_inputs
 from tests.tiny import TINY
 from tests.tolerances import assert_near
 from torch import Tensor

@@ -147,6 +147,17 @@ def test_a_compiler_that_fails_is_named_and_done_without(
     assert "this compiler is broken" in caplog.text
 
 
+def test_a_compiler_that_is_not_there_is_named_and_done_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("ELMO_CACHE", str(tmp_path))
+    monkeypatch.setenv("CXX", str(tmp_path / "nowhere"))
+    with caplog.at_level(logging.WARNING):
+        assert cpu_library() is None
+    assert "nowhere: cannot be started: No such file" in caplog.text
+    assert not list((tmp_path / "kernels").iterdir())
+
+
 def test_a_library_that_kills_its_process_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

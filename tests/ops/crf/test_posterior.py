@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from tests.ops.test_crf import LENGTHS, K, all_paths, make
+from tests.ops.crf.problem import LENGTHS, K, all_paths, make
 
 from elmo.ops.crf import Chain, crf_best_path
 from elmo.ops.crf.posterior import crf_posterior

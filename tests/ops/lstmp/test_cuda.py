@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from tests.ops.lstmp_problem import Problem, assert_equals_reference, clipped_share, make_inputs, results
+from tests.ops.lstmp.problem import Problem, assert_equals_reference, clipped_share, make_inputs, results
 from tests.tolerances import assert_near
 from torch import Tensor
 

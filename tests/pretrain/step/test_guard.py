@@ -38,9 +38,9 @@ def test_first_steps_are_not_judged():
 
 def test_calm_ends_half_way_to_a_divergence():
     config = GuardConfig(rise=2.0)
-    assert Guard(smoothed=4.9, lowest=4.0).is_calm(config)
-    assert not Guard(smoothed=5.1, lowest=4.0).is_calm(config)
-    assert not Guard(smoothed=4.0, lowest=4.0, bad_in_row=1).is_calm(config)
+    assert Guard(smoothed=4.9, lowest=4.0).is_stable(config)
+    assert not Guard(smoothed=5.1, lowest=4.0).is_stable(config)
+    assert not Guard(smoothed=4.0, lowest=4.0, bad_in_row=1).is_stable(config)
 
 
 @pytest.mark.parametrize("wrong", [{"bad_steps": 0}, {"rise": 0.0}, {"backoff": 1.0}, {"rollbacks": -1}])

@@ -9,7 +9,7 @@ import torch
 from elmo.errors import InputError
 from elmo.tasks.embedding.wordlist import WordList
 from elmo.tasks.embedding.words import WordEmbedding
-from elmo.tasks.embedding.wordvectors import WordVectors, read_word_vectors, write_npz
+from elmo.tasks.embedding.wordvectors import WordVectors, read_word_vectors, write_word_vectors
 
 VECTORS = WordVectors(["the", "Bank", "rare"], np.arange(6, dtype=np.float32).reshape(3, 2))
 
@@ -17,7 +17,7 @@ VECTORS = WordVectors(["the", "Bank", "rare"], np.arange(6, dtype=np.float32).re
 def test_text_and_npz_give_the_same(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text("the 0 1\nBank 2 3\nrare 4.0 5e0\n", encoding="utf-8")
     (tmp_path / "w2v.txt").write_text("3 2\nthe 0 1\nBank 2 3\nrare 4 5\n", encoding="utf-8")
-    write_npz(VECTORS, tmp_path / "v.npz")
+    write_word_vectors(VECTORS, tmp_path / "v.npz")
     for name in ("v.txt", "w2v.txt", "v.npz"):
         found = read_word_vectors(tmp_path / name)
         assert found.words == VECTORS.words

@@ -10,7 +10,7 @@ from elmo.weights.formats import portable_name, read_model, write_model
 from elmo.weights.published import addresses
 from elmo.weights.published.addresses import fetch_published, find_published, published_names
 from elmo.weights.published.download import RemoteFile
-from elmo.weights.verify import verify
+from elmo.weights.verify import verify_model
 
 
 @pytest.fixture(autouse=True)
@@ -87,7 +87,7 @@ def test_a_model_is_read_by_name_and_then_without_the_network(tmp_path, monkeypa
     assert model.source == str(tmp_path / "cache" / "nlpl-5" / "file.bin")
     assert portable_name(model.source) == "nlpl-5"
     assert read_model("nlpl-5", offline=True).sha256 == model.sha256
-    findings = verify("nlpl-5")
+    findings = verify_model("nlpl-5")
     assert all(finding.ok for finding in findings)
     assert any("sha256 of file.bin" in finding.what for finding in findings)
 

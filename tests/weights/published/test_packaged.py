@@ -11,7 +11,7 @@ from elmo.errors import WeightsError
 from elmo.weights.formats import read_model
 from elmo.weights.native import write_native
 from elmo.weights.published import packaged
-from elmo.weights.verify import verify
+from elmo.weights.verify import verify_model
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_the_directory_lies_in_the_package():
 
 def test_the_model_in_this_checkout_is_sound_and_small():
     directory = packaged.packaged_directory()
-    assert all(finding.ok for finding in verify(directory))
+    assert all(finding.ok for finding in verify_model(directory))
     # As a wheel holds them: it must stay below 30 MB, and the program takes half of one.
     assert sum(len(zlib.compress(path.read_bytes())) for path in directory.iterdir()) <= 29_000_000
     assert read_model("english").softmax is None

@@ -57,7 +57,7 @@ def convert(
     Example: elmo convert run/model small-model --storage int8 --softmax-to small-softmax.safetensors
     """
     from elmo.disk.guarded.plainfiles import read_text
-    from elmo.weights.formats import Writable, read_model, write_model
+    from elmo.weights.formats import read_model, write_model
     from elmo.weights.native import MOST_CARD_BYTES
     from elmo.weights.onnxfile import write_onnx
     from elmo.weights.softmaxfile import write_softmax
@@ -98,7 +98,7 @@ def convert(
         )
         return
     kept = model if with_softmax else model.replace(softmax=None)
-    chosen: Writable = "bilm-tf" if target_format == "bilm-tf" else "native"
+    chosen = target_format or "native"
     write_model(
         kept,
         target,

@@ -10,7 +10,7 @@ from elmo.embed.bulk.writers.formats import STANDARD_STREAM, SUFFIXES, Format, f
 from elmo.embed.choices import Engine, Layers, Pooling, Precision, StoredDtype
 
 if TYPE_CHECKING:
-    from elmo.embed.bulk.job import Embedded
+    from elmo.embed.bulk.job import BulkResult
 
 NAMES = ("mean", "top", "all")
 
@@ -24,9 +24,7 @@ def embed(
     model: options.Model = None,
     output_format: Annotated[
         Format | None,
-        typer.Option(
-            "--format", help="Otherwise from the name: .hdf5/.h5 (AllenNLP's layout), .parquet, .npz, .jsonl."
-        ),
+        typer.Option("--format", help=f"Otherwise by the end of the output's name: {', '.join(SUFFIXES)}."),
     ] = None,
     layers: Annotated[
         str, typer.Option("--layers", help="mean, top, all, or the number of one layer (0: tokens, -1: top).")
@@ -73,7 +71,7 @@ def embed(
     """
     from elmo.embed.bulk.job import embed_file
     from elmo.embed.bulk.options import BulkOptions
-    from elmo.embed.load import load
+    from elmo.embed.loading import load
 
     wanted = BulkOptions(
         layers=parse_layers(layers),
@@ -128,7 +126,7 @@ def embed(
     )
 
 
-def _summary(output: str, done: "Embedded") -> str:
+def _summary(output: str, done: "BulkResult") -> str:
     shape = done.shape
     layers = "" if shape.layers is None else f"{shape.layers} layers of "
     vectors = "one vector a line" if shape.pooled else "one vector a token"

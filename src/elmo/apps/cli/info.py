@@ -18,9 +18,9 @@ def info(
 
     Example: elmo info my-model
     """
-    from elmo.weights.describe import describe
+    from elmo.weights.describe import describe_model
 
-    facts = describe(model)
+    facts = describe_model(model)
     if as_json:
         typer.echo(json.dumps(facts, indent=2))
         return
@@ -37,9 +37,9 @@ def verify(
     Example: elmo verify my-model
     """
     from elmo.corpus.verify import verify_store
-    from elmo.weights.verify import verify as check
+    from elmo.weights.verify import verify_model
 
-    findings = verify_store(Path(model)) if is_store(model) else check(model)
+    findings = verify_store(Path(model)) if is_store(model) else verify_model(model)
     for finding in findings:
         typer.echo(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.what}")
     faults = [finding.what for finding in findings if not finding.ok]

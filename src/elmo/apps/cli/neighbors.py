@@ -1,7 +1,7 @@
 """`elmo neighbors`: the nearest neighbours of a word in its context."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -54,10 +54,10 @@ def neighbors(
     Example: elmo neighbors play "The actors rehearsed the play for weeks."
     """
     from elmo.analysis.examples import read_collection
-    from elmo.analysis.neighbors import Question, Sentence, answer_questions
-    from elmo.embed.load import load
+    from elmo.analysis.neighbors import Question, answer_questions
+    from elmo.embed.loading import load
     from elmo.text.lines import expand_paths
-    from elmo.text.textfiles import placed_sentences
+    from elmo.text.textfiles import PlacedSentence, placed_sentences
 
     if questions is not None:
         if word is not None or occurrence is not None:
@@ -69,12 +69,13 @@ def neighbors(
         asked = [Question(word, sentence, occurrence)]
     embedder = load(model, device=device)
     if text:
-        placed = placed_sentences(text, embedder.model.tokenizer, tokenized=tokenized)
-        sentences = (Sentence(tokens, file, line) for file, line, tokens in placed)
+        sentences: Iterable[PlacedSentence] | Iterable[list[str]] = placed_sentences(
+            text, embedder.model.tokenizer, tokenized=tokenized
+        )
     else:
         check_packaged_text(embedder, model)
         tokenizer = embedder.model.tokenizer
-        sentences = (Sentence(tokenizer.tokenize(one).words) for one in read_collection())
+        sentences = (tokenizer.tokenize(one).words for one in read_collection())
     found = answer_questions(
         embedder,
         asked,

@@ -32,7 +32,7 @@ def plot(
     """
     from elmo.analysis.examples import read_senses
     from elmo.analysis.picture import check_picture, draw_spots, spots_of_senses, spots_of_words
-    from elmo.embed.load import load
+    from elmo.embed.loading import load
     from elmo.text.textfiles import sentences_of_files
 
     check_picture(output)

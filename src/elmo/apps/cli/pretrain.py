@@ -23,6 +23,14 @@ def pretrain(
         StartingRecipe | None, typer.Option("--recipe", help="Our recipe (modern, the default), or the paper's.")
     ] = None,
     config: Annotated[Path | None, typer.Option("--config", help="A TOML or JSON file instead of a recipe.")] = None,
+    start_from: Annotated[
+        str | None,
+        typer.Option(
+            "--start-from",
+            help="A trained model (directory, run, or name) to begin with: its weights and softmax, a new schedule.",
+        ),
+    ] = None,
+    softmax: options.SoftmaxFile = None,
     epochs: Annotated[
         float | None, typer.Option("--epochs", help="Passes over the text; for the text and the device if not given.")
     ] = None,
@@ -39,6 +47,8 @@ def pretrain(
     ] = False,
 ) -> None:
     """Train a biLM. Ctrl-C saves and stops; --resume goes on exactly there. With several GPUs: torchrun.
+
+    With --start-from the corpus must be built with the model's tokenizer and vocabulary.
 
     Example: elmo pretrain corpus -o run --size small --epochs 3
     """
@@ -76,6 +86,8 @@ def pretrain(
         chosen.replace(**changes),
         output,
         resume=resume,
+        start_from=start_from,
+        softmax=softmax,
         device=device,
         time_limit=None if time_limit is None else 60 * time_limit,
     )

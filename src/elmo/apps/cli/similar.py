@@ -22,7 +22,7 @@ def similar(
     Example: elmo similar bank "I sat on the river bank ." "The bank approved my loan ." --model my-model
     """
     from elmo.analysis.similarity import compare_word
-    from elmo.embed.load import load
+    from elmo.embed.loading import load
 
     embedder = load(model, device=device)
     for layer, cosine in enumerate(compare_word(embedder, (word, first), (other or word, second))):

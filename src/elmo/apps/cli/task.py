@@ -10,7 +10,7 @@ import typer
 from elmo.apps.cli import options
 from elmo.apps.cli.details import detail_lines
 from elmo.apps.cli.resuming import command_again, end_unfinished
-from elmo.tasks.embedding.choices import Layers, Where
+from elmo.tasks.embedding.choices import TaskLayers, Where
 from elmo.tasks.names import TaskName
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def train(
         Where | None,
         typer.Option("--elmo", help="Where ELMo is added: input if not given; none: the baseline, without biLM."),
     ] = None,
-    layers: Annotated[Layers | None, typer.Option("--layers", help="All layers mixed, or the top one.")] = None,
+    layers: Annotated[TaskLayers | None, typer.Option("--layers", help="All layers mixed, or the top one.")] = None,
     label_column: Annotated[
         int | None, typer.Option("--label-column", help="Of column files: from 1, or from -1 at the end.")
     ] = None,

@@ -22,7 +22,7 @@ def words(
 
     Example: elmo words vocab.txt -o words.bin
     """
-    from elmo.embed.load import load
+    from elmo.embed.loading import load
     from elmo.embed.wordvectorfile import read_words, write_word_vectors
     from elmo.errors import InputError
 

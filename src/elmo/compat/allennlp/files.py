@@ -16,7 +16,7 @@ DEFAULT_OPTIONS_FILE = f"{_ORIGINAL}_options.json"
 DEFAULT_WEIGHT_FILE = f"{_ORIGINAL}_weights.hdf5"
 
 
-def read_bilm(options_file: str | os.PathLike[str] | None, weight_file: str | os.PathLike[str]) -> BiLM:
+def bilm_of_files(options_file: str | os.PathLike[str] | None, weight_file: str | os.PathLike[str]) -> BiLM:
     """The biLM in a weights file with its options; without options, in anything that `elmo.load` reads."""
     options = None if options_file is None else local_file(options_file)
     source = os.fspath(weight_file)

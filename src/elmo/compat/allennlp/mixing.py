@@ -44,8 +44,8 @@ class ScalarMix(nn.Module):
             if mask is None:
                 raise ConfigError("a mix with do_layer_norm needs the mask, but none is given")
             tensors = [_normalize(tensor, mask) for tensor in tensors]
-        shares = torch.softmax(torch.cat(list(self.scalar_parameters)), dim=0)
-        mixed = torch.stack([share * tensor for share, tensor in zip(shares, tensors, strict=True)]).sum(0)
+        weights = torch.softmax(torch.cat(list(self.scalar_parameters)), dim=0)
+        mixed = torch.stack([weight * tensor for weight, tensor in zip(weights, tensors, strict=True)]).sum(0)
         return self.gamma * mixed
 
 

@@ -40,7 +40,7 @@ def translated(state: dict[str, Any], prefix: str, config: BiLMConfig) -> dict[s
                 transform, carry = both.chunk(2)
                 found[f"{name}_transform"] = transform.t()
                 found[f"{name}_carry"] = -carry.t()
-    found["tokens.weight_projection"] = _turned(take("_token_embedder._projection.weight"))
+    found["tokens.weight_projection"] = _transposed(take("_token_embedder._projection.weight"))
     found["tokens.bias_projection"] = take("_token_embedder._projection.bias")
     for n in range(config.lstm.layers):
         directions = [_lstm(take, f"_elmo_lstm.{way}_layer_{n}") for way in ("forward", "backward")]
@@ -60,7 +60,7 @@ def _lstm(take: Any, name: str) -> dict[str, Tensor | None]:
         "weight_x": _gates(take(f"{name}.input_linearity.weight")),
         "weight_h": _gates(take(f"{name}.state_linearity.weight")),
         "bias": bias,
-        "weight_projection": _turned(take(f"{name}.state_projection.weight")),
+        "weight_projection": _transposed(take(f"{name}.state_projection.weight")),
     }
 
 
@@ -72,5 +72,5 @@ def _gates(weight: Tensor | None) -> Tensor | None:
     return torch.cat([i, g, f, o]).t()
 
 
-def _turned(weight: Tensor | None) -> Tensor | None:
+def _transposed(weight: Tensor | None) -> Tensor | None:
     return None if weight is None else weight.t()

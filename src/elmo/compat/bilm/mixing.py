@@ -38,8 +38,8 @@ def weight_layers(
     weights = _variable(f"{name}_ELMo_W", torch.zeros(len(layers)))
     if do_layer_norm:
         layers = torch.stack([normalize_over_batch(layer, mask) for layer in layers])
-    shares = torch.softmax(weights, dim=0)  # bilm-tf adds 1 / L to all, which changes nothing
-    mixed = gamma * torch.einsum("l,lntd->ntd", shares, layers)
+    fractions = torch.softmax(weights, dim=0)  # bilm-tf adds 1 / L to all, which changes nothing
+    mixed = gamma * torch.einsum("l,lntd->ntd", fractions, layers)
     return {"weighted_op": mixed, "regularization_op": [(l2_coef or 0.0) * weights.square().sum()]}
 
 

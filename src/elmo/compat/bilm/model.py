@@ -99,7 +99,7 @@ class BidirectionalLanguageModel:
 
 def read_bilm(options: Path, weights: Path, embedding: Path | None = None) -> BiLM:
     """The biLM of bilm-tf's files; with `embedding`, one that reads word ids, whose vocabulary need not be known."""
-    words = None if embedding is None else layout.count_words(embedding, options=options)
+    words = None if embedding is None else layout.vocabulary_size(embedding, options=options)
     config = layout.config_from_options(read_json(options), words=words, where=str(options))
     bilm = empty_bilm(config)
     tensors = layout.read_weights(weights, bilm, embedding=embedding)

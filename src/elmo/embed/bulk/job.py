@@ -18,7 +18,7 @@ from elmo.text.lines import expand_paths, refuse_output_in_source
 
 
 @dataclass(frozen=True, kw_only=True)
-class Embedded:
+class BulkResult:
     """What a job came to."""
 
     lines: int
@@ -38,7 +38,7 @@ def embed_file(
     resume: bool = False,
     overwrite: bool = False,
     show_progress_bar: bool | None = None,
-) -> Embedded | None:
+) -> BulkResult | None:
     """Embed every line of `source` into `output` and say what that came to; None if an earlier run had finished it.
 
     `-` is standard input or output (JSON lines, nothing to resume): what comes through a pipe is answered as it comes.
@@ -65,4 +65,4 @@ def embed_file(
             return None
         bar.complete()
     seconds = time.monotonic() - begun
-    return Embedded(lines=done.lines, tokens=done.tokens, shape=shape, computed=done.computed, seconds=seconds)
+    return BulkResult(lines=done.lines, tokens=done.tokens, shape=shape, computed=done.computed, seconds=seconds)

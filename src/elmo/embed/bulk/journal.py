@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from elmo.disk.differences import first_difference
 from elmo.disk.guarded.plainfiles import exists, read_json
-from elmo.disk.locking import locked
+from elmo.disk.locking import locked_alone
 from elmo.disk.workfiles import Arrays, dump_arrays, read_about, read_arrays
 from elmo.disk.writing import errors_naming, write_file
 from elmo.embed.bulk.writers.row import Line, Row
@@ -56,15 +56,16 @@ def journal_in(folder: Path) -> Iterator["Journal"]:
     with errors_naming(folder):
         folder.mkdir(exist_ok=True)
     try:
-        with locked(folder / LOCK_FILE, busy=lambda: _refuse(folder)):
+        with locked_alone(folder / LOCK_FILE, refusal=other_at_work(folder)):
             yield Journal(folder)
     finally:
         if [path.name for path in folder.iterdir()] == [LOCK_FILE]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _refuse(folder: Path) -> None:
-    raise ResumeError(f"{folder}: another process is at work on this output; wait for it or end it")
+def other_at_work(folder: Path) -> ResumeError:
+    """What is said where another process writes the same output."""
+    return ResumeError(f"{folder}: another process is at work on this output; wait for it or end it")
 
 
 class Journal:

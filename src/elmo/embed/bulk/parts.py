@@ -9,8 +9,8 @@ from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.bulk.progress import TextBar
 from elmo.embed.bulk.writers.row import Line, Row, Shape
 from elmo.embed.embedder import Embedder
+from elmo.embed.inputs import sentence_starts
 from elmo.embed.selection import join_pieces, pool
-from elmo.embed.sentences import sentence_starts
 from elmo.model.bilstm import State
 from elmo.text.lines import expand_paths, read_lines
 from elmo.text.tokenizer import Tokenizer

@@ -8,6 +8,7 @@ interrupted goes on with the shards that are missing. `_job.json` says what the 
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -17,8 +18,9 @@ from tqdm import tqdm
 
 from elmo.disk.differences import first_difference
 from elmo.disk.guarded.plainfiles import read_json
-from elmo.disk.locking import locked
-from elmo.disk.writing import errors_naming, write_file
+from elmo.disk.locking import locked_alone
+from elmo.disk.writing import atomic_path, errors_naming, write_file
+from elmo.embed.bulk.journal import other_at_work
 from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.bulk.parts import embed_part, parts_of, shape_of
 from elmo.embed.bulk.progress import PACKED
@@ -26,7 +28,7 @@ from elmo.embed.bulk.writers.parquet import import_pyarrow, write_parquet
 from elmo.embed.bulk.writers.row import Line, Row
 from elmo.embed.choices import Precision
 from elmo.embed.embedder import Embedder
-from elmo.embed.load import load
+from elmo.embed.loading import load
 from elmo.embed.selection import check_layers
 from elmo.errors import ConfigError, ElmoError, InputError, MissingExtraError, ResumeError
 from elmo.model.choices import StateMode
@@ -107,7 +109,7 @@ def embed_with_ray(
     refuse_output_in_source(source, output)
     folder = Path(output)
     _claim(folder, job, resume=resume)
-    with locked(folder / LOCK_FILE, busy=lambda: _refuse(folder)):
+    with locked_alone(folder / LOCK_FILE, refusal=other_at_work(folder)):
         write_file(folder / JOB_FILE, json.dumps(job, indent=2, sort_keys=True).encode("utf-8"))
         shards = plan(source, lines_in_shard=lines_in_shard)
         missing = [shard for shard in shards if not (folder / shard.name).is_file()]
@@ -121,7 +123,10 @@ def embed_with_ray(
             raise ElmoError(f"{folder}: {len(lost)} shards are missing, the first is {lost[0]}; go on with --resume")
         for path in folder.iterdir():
             if TEMPORARY.fullmatch(path.name):  # of a worker or a run that was killed
-                path.unlink(missing_ok=True)
+                if path.is_dir():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink(missing_ok=True)
     return len(shards)
 
 
@@ -144,7 +149,7 @@ def plan(source: str, *, lines_in_shard: int) -> list[Shard]:
     return shards
 
 
-def lines_of(shard: Shard) -> Iterator[str]:
+def lines_of_shard(shard: Shard) -> Iterator[str]:
     """The lines of a shard, as `read_lines` gives them."""
     if shard.stop is None:
         yield from (line for _, line in read_lines(shard.path or shard.file))
@@ -179,19 +184,12 @@ class EmbedShard:
         path = self.folder / shard.name
         if not path.is_file():
             # Two workers may be at the same shard, when one of them was given up for dead.
-            temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-            try:
-                with errors_naming(path):
-                    write_parquet(self._rows(shard), temporary, self.shape)
-                    with open(temporary, "rb+") as file:
-                        os.fsync(file.fileno())
-                    os.replace(temporary, path)
-            finally:
-                temporary.unlink(missing_ok=True)
+            with atomic_path(path) as temporary:
+                write_parquet(self._rows(shard), temporary, self.shape)
         return {"number": shard.number}
 
     def _rows(self, shard: Shard) -> Iterator[Row]:
-        lines = (Line(n, text, shard.file, n) for n, text in enumerate(lines_of(shard), shard.first_line))
+        lines = (Line(n, text, shard.file, n) for n, text in enumerate(lines_of_shard(shard), shard.first_line))
         for part, tokens in parts_of(self.embedder, lines, self.options):
             rows, _ = embed_part(self.embedder, part, tokens, self.options)
             yield from rows
@@ -261,10 +259,6 @@ def _claim(folder: Path, job: Mapping[str, Any], *, resume: bool) -> None:
             raise ResumeError(f"{folder}: is of an interrupted run, but {difference}; ask for the same")
     with errors_naming(folder):
         folder.mkdir(parents=True, exist_ok=True)
-
-
-def _refuse(folder: Path) -> None:
-    raise ResumeError(f"{folder}: another process is at work on this output; wait for it or end it")
 
 
 def _import_ray() -> Any:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from elmo.ops.cpu.library import cpu_library
 from elmo.ops.cpu.packed_file import PackedFile
-from elmo.ops.cpu.pages import let_go
+from elmo.ops.cpu.pages import release_pages
 from elmo.ops.lstmp.reference import FORGET_BIAS, LSTMPState, LSTMPWeights
 
 
@@ -114,7 +114,7 @@ def pack(weight: Tensor, *, int8: bool, order: Tensor | None = None, file: Packe
             ctypes.c_void_p(data.data_ptr()),
             ctypes.c_int64(torch.get_num_threads()),
         )
-        let_go(weight)
+        release_pages(weight)
 
     if file is None:
         data = torch.empty(bytes_, dtype=torch.uint8)

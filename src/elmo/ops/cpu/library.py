@@ -17,7 +17,8 @@ import tempfile
 from pathlib import Path
 
 from elmo.disk.cachefolder import VARIABLE, cache_directory, why_not_private
-from elmo.disk.writing import write_file
+from elmo.disk.temporaries import remove_abandoned
+from elmo.disk.writing import atomic_path, write_file
 from elmo.errors import ElmoError
 from elmo.ops.threadlock import ThreadLock
 
@@ -122,18 +123,20 @@ def _processor() -> str:
 def _build(compiler: str, path: Path) -> None:
     logger.info("building the CPU kernels, once on this machine: %s", path)
     native = "-mcpu=native" if platform.machine() in ("arm64", "aarch64") else "-march=native"
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        made = os.path.join(folder, "kernels.so")
-        _run([compiler, *FLAGS, native, str(SOURCE), "-o", made])
+    remove_abandoned(path.parent)
+    with atomic_path(path) as made:
+        _run([compiler, *FLAGS, native, str(SOURCE), "-o", str(made)])
         # In a child: a processor that advertises instructions that it cannot run must not kill this process.
-        _run([sys.executable, "-c", SELF_TEST, made])
-        os.chmod(made, 0o700)
-        write_file(_record_of(path), hashlib.sha256(Path(made).read_bytes()).hexdigest().encode("ascii"))
-        os.replace(made, path)
+        _run([sys.executable, "-c", SELF_TEST, str(made)])
+        made.chmod(0o700)
+        write_file(_record_of(path), hashlib.sha256(made.read_bytes()).hexdigest().encode("ascii"))
 
 
 def _run(command: list[str]) -> None:
-    subprocess.run(command, check=True, capture_output=True, text=True, timeout=MOST_SECONDS)
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True, timeout=MOST_SECONDS)
+    except OSError as error:  # not of the disk
+        raise ElmoError(f"{command[0]}: cannot be started: {error.strerror or error}") from None
 
 
 def _first_line(error: Exception) -> str:

@@ -9,7 +9,7 @@ from torch import Tensor
 MADV_PAGEOUT = 21  # Linux 5.4; pages that were written to stay, so that even those are safe
 
 
-def let_go(tensor: Tensor) -> None:
+def release_pages(tensor: Tensor) -> None:
     """Tell Linux that the pages of `tensor` will not be needed soon; elsewhere nothing happens."""
     if not sys.platform.startswith("linux") or tensor.device.type != "cpu":
         return

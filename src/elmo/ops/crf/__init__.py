@@ -69,7 +69,7 @@ def crf_log_partition(emissions: Tensor, lengths: Tensor, chain: Chain) -> Tenso
 class _LogPartition(torch.autograd.Function):
     """The scaled recursions in float64: sums of probabilities, divided by their sum every few steps.
 
-    The backward recursion is the forward one over the turned sequence with the transposed transitions, so both are one
+    The backward recursion is the forward one over the reversed sequence and the transposed transitions, so both are one
     product of [2, N, K] with [2, K, K] a step. The gradient is then the marginals, for all steps at once.
     """
 
@@ -84,8 +84,8 @@ class _LogPartition(torch.autograd.Function):
         top = x.amax(2)  # [N, T]
         local = torch.exp(x - top[:, :, None])  # [N, T, K]
         steps = torch.arange(T, device=x.device)
-        turned = (lengths[:, None] - 1 - steps).clamp(min=0)  # [N, T], its own inverse inside a sequence
-        both = torch.stack([local, local.gather(1, turned[:, :, None].expand(-1, -1, K))])  # [2, N, T, K]
+        reversed_steps = (lengths[:, None] - 1 - steps).clamp(min=0)  # [N, T], its own inverse inside a sequence
+        both = torch.stack([local, local.gather(1, reversed_steps[:, :, None].expand(-1, -1, K))])  # [2, N, T, K]
         between = transitions.double().exp()  # [K, K]
         weights = torch.stack([between, between.T])
         ends = torch.stack([start, end]).double().exp()  # [2, K]
@@ -99,7 +99,7 @@ class _LogPartition(torch.autograd.Function):
                 torch.sum(message, dim=2, keepdim=True, out=sums[t])
                 message = torch.div(message, sums[t].clamp_min_(TINY), out=place)
         forward_messages = messages[:, 0].transpose(0, 1)  # [N, T, K]
-        backward_messages = messages[:, 1].transpose(0, 1).gather(1, turned[:, :, None].expand(-1, -1, K))
+        backward_messages = messages[:, 1].transpose(0, 1).gather(1, reversed_steps[:, :, None].expand(-1, -1, K))
         # What follows a step, without the step itself: the end, or what the next step's message says.
         follows = torch.cat([backward_messages[:, 1:] @ between.T, ends[1].expand(N, 1, K)], dim=1)
         is_last = (steps == lengths[:, None] - 1)[:, :, None]
@@ -119,9 +119,9 @@ class _LogPartition(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         marginals, before, after, total, between, lengths = ctx.saved_tensors
-        share = gradients[0].double()[:, None, None]  # [N, 1, 1]
-        on_emissions = marginals * share
-        pairs = (before / total.clamp_min(LOST) * share)[:, :-1]
+        gradient = gradients[0].double()[:, None, None]  # [N, 1, 1]
+        on_emissions = marginals * gradient
+        pairs = (before / total.clamp_min(LOST) * gradient)[:, :-1]
         pairs = pairs.masked_fill(~_alive(lengths - 1, pairs.shape[1])[:, :, None], 0.0)
         K = between.shape[0]
         on_transitions = between * (pairs.reshape(-1, K).T @ after[:, 1:].reshape(-1, K))

@@ -1,1 +1,1 @@
-"""What all operations on a GPU share: products, copies, recorded graphs, Triton."""
+"""What all operations on a GPU share: products, recorded graphs, Triton."""

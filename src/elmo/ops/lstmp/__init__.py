@@ -9,7 +9,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from elmo.ops.gpu.transfer import to_device
+from elmo.ops.device import to_device
 from elmo.ops.gpu.triton_support import triton_runs_on
 from elmo.ops.lstmp.inference import lstmp_inference
 from elmo.ops.lstmp.reference import LSTMPState, LSTMPWeights, lstmp_reference

@@ -14,7 +14,7 @@ from torch.autograd.function import once_differentiable
 from elmo.ops.gpu.products import product_as
 from elmo.ops.softmax import kernels
 
-# Sums of many numbers for one class are taken in whole multiples of this share of the largest: the same in every order.
+# Sums of many numbers for one class are taken in multiples of this fraction of the largest: the same in every order.
 FIXED_POINT = 2.0**40
 
 
@@ -38,9 +38,9 @@ class _Sampled(torch.autograd.Function):
         rows = weight[ids].to(hidden.dtype)  # [S, P]
         place = torch.full((len(weight),), -1, dtype=torch.int32, device=ids.device)
         place[ids] = torch.arange(S, dtype=torch.int32, device=ids.device)
-        shares = hidden @ rows.T  # [M, S]
+        probabilities = hidden @ rows.T  # [M, S]
         losses = kernels.probabilities_(
-            shares,
+            probabilities,
             hidden,
             weight,
             bias[ids] - corrections[:S],
@@ -48,23 +48,25 @@ class _Sampled(torch.autograd.Function):
             targets,
             place[targets],
         )
-        ctx.save_for_backward(hidden, weight, rows, targets, ids, shares, losses)
+        ctx.save_for_backward(hidden, weight, rows, targets, ids, probabilities, losses)
         return losses
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, dlosses: Tensor) -> tuple[Tensor | None, ...]:
-        hidden, weight, rows, targets, ids, shares, losses = ctx.saved_tensors
+        hidden, weight, rows, targets, ids, probabilities, losses = ctx.saved_tensors
         S, (V, P) = len(ids), weight.shape
         scale = dlosses.to(torch.float32).contiguous()  # [M]
         dtrue = scale * torch.expm1(-losses)
         dclasses = torch.empty(S + len(targets), P, dtype=torch.float32, device=hidden.device)
         # A position's factor is applied to its vectors, not to its S probabilities.
-        dhidden, scaled = kernels.position_gradients(shares @ rows, hidden, weight, targets, scale, dtrue, dclasses[S:])
-        product_as(shares.T, scaled, torch.float32, out=dclasses[:S])
+        dhidden, scaled = kernels.position_gradients(
+            probabilities @ rows, hidden, weight, targets, scale, dtrue, dclasses[S:]
+        )
+        product_as(probabilities.T, scaled, torch.float32, out=dclasses[:S])
         dweight = torch.ops.aten.embedding_dense_backward(dclasses, torch.cat([ids, targets]), V, -1, False)
         dbias = _sum_by_class(dtrue, targets, V)
-        dbias[ids] += kernels.weighted_column_sum(shares, scale)  # the samples are all different
+        dbias[ids] += kernels.weighted_column_sum(probabilities, scale)  # the samples are all different
         return dhidden, dweight, dbias, None, None, None
 
 

@@ -147,8 +147,8 @@ def rows_of_rank(batch: int, *, rank: int, world: int) -> slice:
     """The rows that one of `world` processes reads."""
     if batch % world:
         raise ConfigError(f"{batch} rows cannot be divided among {world} processes; use a multiple of {world}")
-    share = batch // world
-    return slice(rank * share, (rank + 1) * share)
+    rows = batch // world
+    return slice(rank * rows, (rank + 1) * rows)
 
 
 def _sentences_of(order: npt.NDArray[np.int64], first: Ints, *, backward: bool) -> npt.NDArray[np.int64]:

@@ -47,14 +47,14 @@ class Guard:
             return "diverged" if self.bad_in_row >= config.bad_steps else "skipped"
         self.bad_in_row = 0
         self.steps += 1
-        share = max(1 - MEMORY, 1 / self.steps)  # a plain mean at first
-        self.smoothed += share * (loss - self.smoothed)
+        weight = max(1 - MEMORY, 1 / self.steps)  # a plain mean at first
+        self.smoothed += weight * (loss - self.smoothed)
         if self.steps < SETTLING:
             return "good"
         self.lowest = self.smoothed if self.lowest is None else min(self.lowest, self.smoothed)
         return "diverged" if config.rise is not None and self.smoothed > self.lowest + config.rise else "good"
 
-    def is_calm(self, config: GuardConfig) -> bool:
+    def is_stable(self, config: GuardConfig) -> bool:
         """Whether nothing was wrong or on its way to be: a state to go back to."""
         if self.bad_in_row:
             return False

@@ -3,4 +3,4 @@
 from typing import Literal
 
 Where = Literal["none", "input", "output", "both"]
-Layers = Literal["all", "top"]
+TaskLayers = Literal["all", "top"]

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from elmo.errors import ConfigError
 from elmo.model.mix import LayerNorm
-from elmo.tasks.embedding.choices import Layers, Where
+from elmo.tasks.embedding.choices import TaskLayers, Where
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +16,7 @@ class ElmoConfig:
     """
 
     where: Where = "input"
-    layers: Layers = "all"
+    layers: TaskLayers = "all"
     dropout: float = 0.5
     mix_l2: float = 0.001
     layer_norm: LayerNorm = False

@@ -47,7 +47,7 @@ def read_word_vectors(path: str | Path) -> WordVectors:
     return found
 
 
-def write_npz(vectors: WordVectors, path: Path, *, dtype: str = "float32") -> None:
+def write_word_vectors(vectors: WordVectors, path: Path, *, dtype: str = "float32") -> None:
     """Write what `read_word_vectors` reads back."""
     np.savez(path, words=np.array(vectors.words), vectors=vectors.vectors.astype(dtype))
 

@@ -79,7 +79,7 @@ def probe_layers(
         check_labels(sorted({tag for e in asked for tag in e.answer}), list(ids), where=where)
     judged = [_Tokens(elmo, part, ids, store) for part in (dev, test) if part is not None]
     L, D, K, device = elmo.layer_count, elmo.dim, len(ids), elmo.device
-    mean, deviation = _moments(learned, config.batch_size)
+    mean, std = _moments(learned, config.batch_size)
     weight = torch.zeros(L, D, K, device=device, requires_grad=True)
     bias = torch.zeros(L, 1, K, device=device, requires_grad=True)
     optimizer = torch.optim.AdamW([weight, bias], lr=config.rate, weight_decay=config.weight_decay)
@@ -88,7 +88,7 @@ def probe_layers(
     best = [[0.0] * L for _ in judged]
 
     def logits(tokens: _Tokens, rows: Tensor) -> Tensor:
-        x = (tokens.vectors(rows) - mean) / deviation  # [L, B, D]; still a linear classifier of the vectors
+        x = (tokens.vectors(rows) - mean) / std  # [L, B, D]; still a linear classifier of the vectors
         return torch.baddbmm(bias, x, weight)  # [L, B, K]
 
     bar = tqdm(total=steps, desc="probe", unit="step", delay=1.0, disable=None)
@@ -115,7 +115,7 @@ def probe_layers(
 
 
 def _moments(tokens: _Tokens, batch: int) -> tuple[Tensor, Tensor]:
-    """Mean and deviation of each number of each layer over all tokens: [L, 1, D] each."""
+    """Mean and standard deviation of each number of each layer over all tokens: [L, 1, D] each."""
     total = square = torch.zeros(())
     count = len(tokens.labels)
     for rows in torch.arange(count, device=tokens.labels.device).split(batch):
@@ -123,8 +123,8 @@ def _moments(tokens: _Tokens, batch: int) -> tuple[Tensor, Tensor]:
         total = total.to(x) + x.sum(1, keepdim=True)
         square = square.to(x) + x.square().sum(1, keepdim=True)
     mean = total / count
-    deviation = (square / count - mean.square()).clamp_min(1e-12).sqrt()
-    return mean.float(), deviation.float()
+    std = (square / count - mean.square()).clamp_min(1e-12).sqrt()
+    return mean.float(), std.float()
 
 
 def _accuracies(tokens: _Tokens, logits: Callable[[_Tokens, Tensor], Tensor], batch: int) -> list[float]:

@@ -12,7 +12,7 @@ CONLLU_COLUMNS = 10
 DOCUMENT_START = "-DOCSTART-"
 
 
-class Row(NamedTuple):
+class ColumnRow(NamedTuple):
     """The columns of a token, and the line they stand in."""
 
     line: int
@@ -24,13 +24,13 @@ def is_conllu(path: str) -> bool:
     return any(suffix in CONLLU_SUFFIXES for suffix in Path(path).suffixes)
 
 
-def read_column_sentences(path: str) -> Iterator[list[Row]]:
+def read_column_sentences(path: str) -> Iterator[list[ColumnRow]]:
     """The sentences of a file. Columns are parted by tabs where there is one, else by white space.
 
     Left out: comments, multi-word and empty tokens of CoNLL-U; sentences of CoNLL-2003 that are `-DOCSTART-` alone.
     """
     conllu = is_conllu(path)
-    sentence: list[Row] = []
+    sentence: list[ColumnRow] = []
     for number, line in read_lines(path):
         if not line.strip():
             yield from _whole(sentence)
@@ -49,11 +49,11 @@ def read_column_sentences(path: str) -> Iterator[list[Row]]:
                 f"{path}: line {number} has {len(columns)} columns, but the sentence began with "
                 f"{len(sentence[0].columns)} in line {sentence[0].line}; each token wants the same number"
             )
-        sentence.append(Row(number, columns))
+        sentence.append(ColumnRow(number, columns))
     yield from _whole(sentence)
 
 
-def column(row: Row, wanted: int, *, path: str, what: str) -> str:
+def column(row: ColumnRow, wanted: int, *, path: str, what: str) -> str:
     """A column by its number: from 1, or from -1 at the end."""
     place = wanted - 1 if wanted > 0 else wanted
     if not -len(row.columns) <= place < len(row.columns):
@@ -66,6 +66,6 @@ def column(row: Row, wanted: int, *, path: str, what: str) -> str:
     return found
 
 
-def _whole(sentence: list[Row]) -> Iterator[list[Row]]:
+def _whole(sentence: list[ColumnRow]) -> Iterator[list[ColumnRow]]:
     if sentence and not (len(sentence) == 1 and sentence[0].columns[0] == DOCUMENT_START):
         yield sentence

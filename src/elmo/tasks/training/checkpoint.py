@@ -53,7 +53,7 @@ def _is_epoch(entry: Mapping[str, Any]) -> bool:
     )
 
 
-def save_checkpoint(run: Path, progress: TaskProgress, tensors: Mapping[str, Tensor]) -> None:
+def save_task_checkpoint(run: Path, progress: TaskProgress, tensors: Mapping[str, Tensor]) -> None:
     """Write the checkpoint of a run in place of the one before."""
     path = run / FOLDER
     with errors_naming(path), atomic_directory(path, overwrite=True, replaceable=_is_checkpoint) as folder:

@@ -22,8 +22,8 @@ class RunIdentity:
     recipe: Recipe
     train: Sequence[Example]
     dev: Sequence[Example]
-    vectors: str | None
-    bilm: str | None
+    vectors_sha256: str | None
+    bilm_sha256: str | None
 
     @cached_property
     def value(self) -> dict[str, Any]:
@@ -32,8 +32,8 @@ class RunIdentity:
             **self._options,
             "training examples": _digest(_describe(example) for example in self.train),
             "dev examples": _digest(_describe(example) for example in self.dev),
-            "word vectors": self.vectors,
-            "biLM": self.bilm,
+            "word vectors": self.vectors_sha256,
+            "biLM": self.bilm_sha256,
         }
         plain: dict[str, Any] = json.loads(json.dumps(value))  # lists for tuples
         return plain
@@ -61,7 +61,7 @@ class RunIdentity:
             for example in examples:
                 texts = tuple(text.tokens for text in example.texts)
                 digest.update(repr((texts, example.answer)).encode("utf-8", "backslashreplace"))
-        digest.update(f"{self.vectors or ''}{self.bilm or ''}".encode())
+        digest.update(f"{self.vectors_sha256 or ''}{self.bilm_sha256 or ''}".encode())
         return digest.hexdigest()
 
 

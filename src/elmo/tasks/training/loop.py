@@ -18,7 +18,7 @@ from elmo.errors import ElmoError
 from elmo.run.metrics import Metrics
 from elmo.run.stopping import StopRequest
 from elmo.tasks.training.batching import epoch_batches
-from elmo.tasks.training.checkpoint import FOLDER, TaskProgress, save_checkpoint
+from elmo.tasks.training.checkpoint import FOLDER, TaskProgress, save_task_checkpoint
 from elmo.tasks.training.config import TaskTrainConfig
 from elmo.tasks.training.directory import MODEL, save_trained_task
 from elmo.tasks.training.learner import Learner
@@ -133,7 +133,7 @@ class TrainingLoop:
         return patience is not None and progress.epoch - (progress.best_epoch or 0) >= patience and progress.epoch > 0
 
     def _save(self) -> None:
-        save_checkpoint(self.run, self.progress, self.learner.tensors())
+        save_task_checkpoint(self.run, self.progress, self.learner.tensors())
         self.last_saved = time.monotonic()
 
     def _finish(self) -> TrainResult:

@@ -66,8 +66,8 @@ def train_task(
         recipe=recipe,
         train=examples,
         dev=dev,
-        vectors=None if vectors is None else vectors.sha256(),
-        bilm=None if used is None else used.sha256,
+        vectors_sha256=None if vectors is None else vectors.sha256(),
+        bilm_sha256=None if used is None else used.sha256,
     )
     if resume and (run / MODEL).exists():  # written last, and whole: what is missing is the cleaning-up
         finished = _finished(run, identity, model=used, device=chosen)

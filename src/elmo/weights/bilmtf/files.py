@@ -69,7 +69,7 @@ def read_bilmtf(files: BilmTfFiles, *, dtype: torch.dtype = torch.float32, finit
     options = read_json(files.options)
     words: int | None = None
     if files.embedding is not None or "char_cnn" not in options:
-        words = layout.count_words(files.embedding or files.weights, options=files.options)
+        words = layout.vocabulary_size(files.embedding or files.weights, options=files.options)
     config = layout.config_from_options(options, words=words, where=str(files.options))
     vocabulary = files.vocabulary
     if vocabulary is None and words is not None:

@@ -128,7 +128,7 @@ def read_weights(path: Path, bilm: BiLM, *, embedding: Path | None = None) -> di
     return tensors
 
 
-def count_words(path: Path, *, options: Path) -> int:
+def vocabulary_size(path: Path, *, options: Path) -> int:
     """Rows of the `embedding` dataset."""
     with open_hdf5(path) as datasets:
         if not datasets.has("embedding"):

@@ -1,0 +1,1 @@
+"""The battery: what a candidate for the English model is judged by, in one command."""

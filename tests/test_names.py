@@ -1,0 +1,24 @@
+"""One word, one thing: a public class or function has a name that no other one has."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import elmo
+
+ROOT = Path(elmo.__file__).parent
+# Token rules and sentence rules are alternatives with one signature: they are meant to be named alike.
+ALIKE = {"split", "tokenize", "words"}
+
+
+def test_no_public_name_means_two_things() -> None:
+    """`compat` repeats the names of others on purpose, commands are named like what they call, kernels stay inside."""
+    homes = defaultdict(list)
+    for path in sorted(ROOT.rglob("*.py")):
+        module = path.relative_to(ROOT)
+        if module.parts[0] in ("apps", "compat", "integrations") or module.stem == "kernels":
+            continue
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(str(module))
+    assert {name: found for name, found in homes.items() if len(found) > 1 and name not in ALIKE} == {}
