@@ -8,7 +8,7 @@ from tests.tiny import make_bilm
 
 from elmo.apps.cli import main
 from elmo.embed.embedder import Embedder
-from elmo.embed.wordvectorfile import read_words, write_word_vectors
+from elmo.embed.wordvectorfile import read_words, write_word2vec
 from elmo.errors import InputError
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights import LoadedModel, write_model
@@ -38,7 +38,7 @@ def model() -> LoadedModel:
 def test_words_have_their_vectors_of_layer_0(model: LoadedModel, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr("elmo.embed.wordvectorfile.AT_ONCE", 3)
     embedder = Embedder(model, device="cpu")
-    write_word_vectors(embedder, WORDS, tmp_path / "words.bin")
+    write_word2vec(embedder, WORDS, tmp_path / "words.bin")
     found = read_file(tmp_path / "words.bin")
     assert list(found) == WORDS
     inside = embedder.encode([["In", *WORDS, "."]], layers=0)[0][1:-1]

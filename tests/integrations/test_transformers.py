@@ -34,7 +34,7 @@ import elmo
 from elmo.apps.cli import main
 from elmo.integrations.transformers import ElmoConfig, ElmoModel, ElmoTokenizer
 from elmo.weights import read_model
-from elmo.weights.verify import verify
+from elmo.weights.verify import verify_model
 
 pytestmark = pytest.mark.integration
 LONG = "ä" * 30 + " ab" + "中" * 20  # cut inside a character
@@ -88,9 +88,9 @@ def test_a_batch_without_tokens_has_vectors_of_no_tokens(folder: Path) -> None:
 
 
 def test_the_folder_is_a_sound_model_of_this_library_too(folder: Path, tmp_path: Path) -> None:
-    assert all(finding.ok for finding in verify(folder))
+    assert all(finding.ok for finding in verify_model(folder))
     AutoModel.from_pretrained(folder).save(tmp_path / "again")
-    assert all(finding.ok for finding in verify(tmp_path / "again"))
+    assert all(finding.ok for finding in verify_model(tmp_path / "again"))
     assert read_model(tmp_path / "again").sha256 == read_model(folder).sha256
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "again")
     assert (tokenizer.rule, tokenizer.language) == ("treebank", "en")
@@ -171,7 +171,7 @@ def test_a_tagger_trains_with_the_usual_script_and_its_bilm_stays(folder: Path, 
         encoded["labels"] = [[tags[n] for n in encoded.word_ids(k)] for k, tags in enumerate(batch["tags"])]
         return encoded
 
-    data = data.map(align, batched=True, remove_columns=data.column_names)
+    data = data.map(align, batched=True, remove_columns=data.column_names, num_proc=2)
     model = AutoModelForTokenClassification.from_pretrained(folder, num_labels=2, classifier_dropout=0.0)
     assert sum(p.numel() for p in model.parameters() if p.requires_grad) == 2 * 16 + 2 + 3 + 1
     before = {name: p.clone() for name, p in model.elmo.named_parameters()}
@@ -231,6 +231,7 @@ if __name__ == "__main__":
     model = SentenceTransformer({str(folder)!r}, device="cpu")
     expected = elmo.load({str(folder)!r}).encode(texts, pooling="mean")
     np.testing.assert_allclose(model.encode(texts), expected, atol=1e-6)
+    np.testing.assert_allclose(model.encode(texts, device=["cpu", "cpu"]), expected, atol=1e-6)
     model.save_pretrained({str(tmp_path / "st")!r})
     again = SentenceTransformer({str(tmp_path / "st")!r}, device="cpu")
     np.testing.assert_allclose(again.encode(texts, normalize_embeddings=True),

@@ -29,7 +29,7 @@ def _checked(path: str | PathLike[str], lines: Iterable[tuple[int, str]]) -> Ite
             yield word
 
 
-def write_word_vectors(embedder: Embedder, words: Sequence[str], path: str | PathLike[str]) -> None:
+def write_word2vec(embedder: Embedder, words: Sequence[str], path: str | PathLike[str]) -> None:
     """Write the layer-0 vector of each word; the file takes its name when it is complete."""
     with write_atomically(path) as file:
         file.write(f"{len(words)} {embedder.dim}\n".encode())

@@ -23,7 +23,7 @@ def words(
     Example: elmo words vocab.txt -o words.bin
     """
     from elmo.embed.loading import load
-    from elmo.embed.wordvectorfile import read_words, write_word_vectors
+    from elmo.embed.wordvectorfile import read_words, write_word2vec
     from elmo.errors import InputError
 
     options.refuse_existing(output, overwrite=overwrite)
@@ -31,5 +31,5 @@ def words(
     if not found:
         raise InputError(f"{vocabulary}: has no words; one a line is wanted")
     embedder = load(model, device=device)
-    write_word_vectors(embedder, found, output)
+    write_word2vec(embedder, found, output)
     say(f"{output}: {len(found):,} words, {embedder.dim} numbers each")

@@ -144,7 +144,7 @@ class ElmoModel(ElmoPreTrainedModel):
         if attention_mask is not None:
             alive &= attention_mask.bool()
         words = self._words.look_up(input_ids[alive].cpu().numpy().astype(np.int16))
-        numbers = alive.cumsum(-1) * 0 if token_type_ids is None else token_type_ids
+        numbers = torch.zeros_like(alive, dtype=torch.long) if token_type_ids is None else token_type_ids
         layers, inside = runs.layers(_sentences(words, alive, numbers))
         whole = layers.new_zeros(layers.shape[0], *alive.shape, layers.shape[-1])
         # Sentences stand in the order of their texts, so that the tokens of both stand in one order.
