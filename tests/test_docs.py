@@ -195,3 +195,9 @@ def test_the_version_to_cite_is_that_of_the_package() -> None:
     found = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.MULTILINE)
     assert found is not None
     assert found[1] == elmo.__version__
+
+
+@pytest.mark.parametrize("page", [*PAGES, *sorted(set(ROOT.glob("*.md")) - {README})], ids=name_of)
+def test_no_page_installs_the_other_package_of_that_name(page: Path) -> None:
+    """`elmo` on the package index is somebody else's."""
+    assert not re.search(r"pip install (--upgrade )?['\"]?elmo(?!-embeddings)", page.read_text("utf-8"))

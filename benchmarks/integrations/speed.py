@@ -10,7 +10,7 @@ sentences are used. Needs a quiet machine for times by the wall.
 """
 
 import argparse
-import importlib.util
+import importlib
 import statistics
 import tempfile
 import time
@@ -64,12 +64,12 @@ def read_texts(path: str | None, lines: int) -> list[str]:
 def find_ways(model: str, folder: Path, batch_size: int) -> list[tuple[str, tuple[Embed, bool]]]:
     """Name, function, and whether it gives one vector a text."""
     ways: list[tuple[str, tuple[Embed, bool]]] = []
-    if has("sklearn"):
+    if has("elmo.integrations.sklearn"):
         from elmo.integrations.sklearn import ElmoVectorizer
 
         vectorizer = ElmoVectorizer(model, device="cpu", batch_size=batch_size)
         ways.append(("scikit-learn ElmoVectorizer", (vectorizer.transform, True)))
-    if has("transformers"):
+    if has("elmo.integrations.transformers"):
         import elmo.integrations.transformers as integration
 
         write_transformers(read_model(model), folder)
@@ -83,19 +83,19 @@ def find_ways(model: str, folder: Path, batch_size: int) -> list[tuple[str, tupl
                     network(**tokenizer(ordered[n : n + batch_size], padding=True, return_tensors="pt"))
 
         ways.append(("transformers ElmoModel", (batches, False)))
-    if has("transformers") and has("sentence_transformers"):
+    if folder.exists() and has("sentence_transformers"):
         from sentence_transformers import SentenceTransformer
 
         sentences = SentenceTransformer(str(folder), device="cpu")
         embed = lambda texts: sentences.encode(texts, batch_size=batch_size)  # noqa: E731
         ways.append(("sentence-transformers", (embed, True)))
-    if has("spacy"):
+    if has("elmo.integrations.spacy"):
         import spacy
 
         nlp = spacy.blank("en")
         nlp.add_pipe("elmo", config={"model": model, "device": "cpu"})
         ways.append(("spaCy component", (lambda texts: list(nlp.pipe(texts, batch_size=10 * batch_size)), False)))
-    if has("flair"):
+    if has("elmo.integrations.flair"):
         from flair.data import Sentence
 
         from elmo.integrations.flair import ELMoEmbeddings
@@ -106,8 +106,10 @@ def find_ways(model: str, folder: Path, batch_size: int) -> list[tuple[str, tupl
 
 
 def has(library: str) -> bool:
-    if importlib.util.find_spec(library) is None:
-        print(f"{library} is not installed, and left out")
+    try:
+        importlib.import_module(library)
+    except ImportError as error:
+        print(f"left out: {error}")
         return False
     return True
 

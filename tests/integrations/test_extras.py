@@ -20,6 +20,13 @@ def test_an_import_without_the_library_names_the_extra(integration: str) -> None
     assert f"pip install 'elmo-embeddings[{EXTRAS[integration]}]'" in last
 
 
+def test_an_old_transformers_is_refused_with_its_version() -> None:
+    fake = "import sys, types; old = types.ModuleType('transformers'); old.__version__ = '4.57.6'; "
+    code = f"{fake}sys.modules['transformers'] = old; import elmo.integrations.transformers"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "needs transformers 5, not 4.57.6" in done.stderr.strip().splitlines()[-1]
+
+
 def test_importing_elmo_imports_no_integration() -> None:
     code = f"import sys, elmo; elmo.load, elmo.Elmo; sys.exit(any(name in sys.modules for name in {HEAVY!r}))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -10,6 +10,8 @@ try:
     import transformers
 except ImportError as error:
     raise missing("transformers", library="transformers", extra="transformers") from error
+if int(transformers.__version__.partition(".")[0]) < 5:
+    raise missing("transformers", library=f"transformers 5, not {transformers.__version__}", extra="transformers")
 
 from elmo.integrations.transformers.config import ElmoConfig
 from elmo.integrations.transformers.heads import ElmoForSequenceClassification, ElmoForTokenClassification
