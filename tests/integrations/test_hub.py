@@ -25,10 +25,14 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 def run(*arguments: str, address: str, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """The command line in a process of its own, with caches of its own."""
+    return run_python("-m", "elmo", *arguments, address=address, home=home, **environment)
+
+
+def run_python(*arguments: str, address: str, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     settings = {"HF_ENDPOINT": address, "HF_HOME": str(home / "hf"), "ELMO_CACHE": str(home / "elmo"), "HF_TOKEN": "t"}
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "ELMO_"))}
     return subprocess.run(
-        [sys.executable, "-m", "elmo", *arguments],
+        [sys.executable, *arguments],
         env={**kept, **settings, "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_TELEMETRY": "1", **environment},
         capture_output=True,
         text=True,
@@ -81,6 +85,21 @@ def test_after_the_first_time_the_network_is_not_asked(folder: Path, tmp_path: P
     )
     np.testing.assert_array_equal(first, again)
     np.testing.assert_array_equal(first, offline)
+
+
+def test_mixes_come_with_their_model_and_a_task_remembers_its_name(folder: Path, tmp_path: Path) -> None:
+    elmo.Elmo.from_pretrained(folder, mixes=2).save_pretrained(tmp_path / "mixes")
+    hub = Hub()
+    commit = hub.commit("me/mixes", files_of(tmp_path / "mixes"))
+    code = """
+import elmo
+from elmo.weights.formats import portable_name
+module = elmo.Elmo.from_pretrained("hf:me/mixes")
+print(len(module.mixes), portable_name(module.model.source))
+"""
+    with serving(hub) as address:
+        done = run_python("-c", code, address=address, home=tmp_path)
+    assert done.stdout.split() == ["2", f"hf:me/mixes@{commit}"], done.stderr
 
 
 def test_a_branch_stays_what_it_was_when_it_first_came(folder: Path, tmp_path: Path) -> None:

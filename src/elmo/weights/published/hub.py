@@ -54,6 +54,14 @@ def hub_model(name: str) -> HubModel:
     return HubModel(found[1], found[2])
 
 
+def hub_name(folder: Path) -> str | None:
+    """The name of a model that lies in the Hub's cache, with its commit: models--user--name/snapshots/commit."""
+    parts = folder.parent.parent.name.split("--")
+    if folder.parent.name != "snapshots" or len(parts) != 3 or parts[0] != "models":
+        return None
+    return str(HubModel(f"{parts[1]}/{parts[2]}", folder.name))
+
+
 def fetch_from_hub(name: str, *, offline: bool = False) -> Path:
     """The folder of a model of the Hub, fetched when it is first asked for; later the network is not asked."""
     model = hub_model(name)
