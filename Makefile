@@ -1,9 +1,10 @@
 # Two commands for a fresh clone: `make demo` and `make test`. Each makes its own virtual environment.
+# `make test-integrations` tests elmo inside other libraries.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types clean
+.PHONY: demo test test-integrations lint types clean
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
@@ -24,6 +25,23 @@ demo: $(VENV)/.package
 test: lint types
 	$(BIN)/pytest -n 2
 
+# Libraries that elmo works inside of, in an environment of their own: they are large, and not all of them agree.
+$(VENV)-integrations/.installed: pyproject.toml constraints.txt constraints-integrations.txt
+	$(PYTHON) -m venv $(VENV)-integrations
+	$(VENV)-integrations/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \
+	    -c constraints-integrations.txt -e '.[integrations-dev]'
+	touch $@
+
+$(VENV)-flair/.installed: pyproject.toml constraints.txt constraints-flair.txt
+	$(PYTHON) -m venv $(VENV)-flair
+	$(VENV)-flair/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \
+	    -c constraints-flair.txt -e '.[flair-dev]'
+	touch $@
+
+test-integrations: $(VENV)-integrations/.installed $(VENV)-flair/.installed
+	$(VENV)-integrations/bin/pytest -n 2 -m integration tests/integrations tests/test_docs.py
+	$(VENV)-flair/bin/pytest -m flair tests/integrations/test_flair.py tests/test_docs.py
+
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -32,4 +50,4 @@ types: $(VENV)/.installed
 	$(BIN)/mypy
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(VENV)-integrations $(VENV)-flair build dist .mypy_cache .ruff_cache .pytest_cache

@@ -11,6 +11,7 @@ PAGE = Path(__file__).with_name("cli.md")
 COMMANDS: list[list[str]] = [
     [],
     ["embed"],
+    ["words"],
     ["similar"],
     ["neighbors"],
     ["plot"],
@@ -18,6 +19,7 @@ COMMANDS: list[list[str]] = [
     ["info"],
     ["verify"],
     ["convert"],
+    ["push"],
     ["vocab", "build"],
     ["vocab", "check"],
     ["corpus", "build"],

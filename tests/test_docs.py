@@ -2,6 +2,7 @@
 
 Blocks of a page run in order in one empty folder, which has the repository's `tests` folder in it and a tiny model as
 `my-model`. Numbers in outputs may differ in the last digits. A block marked `no-run` (installing, `make`) is not run.
+A page that says `<!-- needs: sklearn -->` runs where that library is installed (`make test-integrations`).
 """
 
 import ast
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 from tests.tiny import make_bilm
 
 import elmo
@@ -39,6 +41,7 @@ OTHERS = [
 ]
 OF_THE_CODE = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "architecture.md", ROOT / "dev" / "log.md"]
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)]*))?\)")
+NEEDS = re.compile(r"^<!-- needs: (.*) -->$", re.MULTILINE)
 FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"-?\d+\.\d+")
 TOLERANCE = 0.011  # outputs show two or three digits
@@ -67,6 +70,23 @@ def blocks(page: Path) -> list[Block]:
     return result
 
 
+def needs(page: Path) -> list[str]:
+    """The libraries that a page's code imports and that elmo does not bring."""
+    found = NEEDS.search(page.read_text("utf-8"))
+    return found[1].split(", ") if found else []
+
+
+def pages_with_code() -> list[ParameterSet]:
+    return [pytest.param(page, marks=marks(page), id=name_of(page)) for page in PAGES if blocks(page)]
+
+
+def marks(page: Path) -> list[pytest.MarkDecorator]:
+    """Which environment has what a page needs."""
+    if "flair" in needs(page):
+        return [pytest.mark.flair]
+    return [pytest.mark.integration] if needs(page) else []
+
+
 def run(block: Block, namespace: dict[str, object]) -> str:
     if block.language == "python":
         with contextlib.redirect_stdout(io.StringIO()) as output:
@@ -84,8 +104,10 @@ def assert_same(found: str, shown: str) -> None:
 
 
 @pytest.mark.timeout(900)  # a page starts a dozen processes, each of which imports torch
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name_of)
+@pytest.mark.parametrize("page", pages_with_code())
 def test_every_block_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for library in needs(page):
+        pytest.importorskip(library, reason=f"{page.name} needs {library} (make test-integrations has it)")
     (tmp_path / "tests").symlink_to(ROOT / "tests")
     write_model(LoadedModel(bilm=make_bilm(), tokenizer=Tokenizer(rule="treebank")), tmp_path / "my-model")
     monkeypatch.chdir(tmp_path)
@@ -173,3 +195,9 @@ def test_the_version_to_cite_is_that_of_the_package() -> None:
     found = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.MULTILINE)
     assert found is not None
     assert found[1] == elmo.__version__
+
+
+@pytest.mark.parametrize("page", [*PAGES, *sorted(set(ROOT.glob("*.md")) - {README})], ids=name_of)
+def test_no_page_installs_the_other_package_of_that_name(page: Path) -> None:
+    """`elmo` on the package index is somebody else's."""
+    assert not re.search(r"pip install (--upgrade )?['\"]?elmo(?!-embeddings)", page.read_text("utf-8"))

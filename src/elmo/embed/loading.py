@@ -26,8 +26,8 @@ def load(
 ) -> Embedder:
     """Load a model for embedding.
 
-    `name_or_path`: a directory or file of any supported format, or the name of a published model; the packaged English
-    model if it is not given.
+    `name_or_path`: a directory or file of any supported format, the name of a published model, or one of the Hugging
+    Face Hub (`hf:user/name` or `hf:user/name@revision`); the packaged English model if it is not given.
     `device`: "cpu", "cuda", "cuda:1"; a GPU is taken if there is one. `precision`: what is
     computed in: "float32" (default), "float64", on a GPU
     "bfloat16" or "float16", on a CPU "int8" (faster, weights in a quarter of the memory, vectors a little off; see

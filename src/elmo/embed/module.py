@@ -32,6 +32,7 @@ from elmo.ops.threadlock import ThreadLock
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.guarded.tensorfile import read_tensors
 from elmo.weights.loaded import LoadedModel
+from elmo.weights.published.hub import PREFIX
 from elmo.weights.published.packaged import DEFAULT
 
 OPTIONS_FILE = "elmo.json"
@@ -155,7 +156,8 @@ class Elmo(nn.Module):
         """
         source = DEFAULT if name_or_path is None else str(name_or_path)
         model = read_model(source)
-        saved = Path(source) / OPTIONS_FILE
+        hub = source.startswith(PREFIX) and model.source is not None
+        saved = Path(str(model.source) if hub else source) / OPTIONS_FILE
         if source == DEFAULT or not saved.is_file():
             return cls(model, **options)
         written = read_json(saved, refusal=ConfigError)

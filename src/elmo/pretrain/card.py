@@ -7,6 +7,7 @@ from elmo.corpus.store import CorpusStore
 from elmo.lm.perplexity import Perplexity
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.start import Start
+from elmo.weights.card import front_matter
 
 
 def training_card(
@@ -29,8 +30,9 @@ def training_card(
         f"| {p.average:.2f} | {100 * p.unknown_rate:.2f} % | {p.symbols:,} |"
         for name, p in perplexities
     )
+    language = (manifest.get("tokenizer") or {}).get("language")
     started = "" if start is None else f"Started from {start}, with its softmax; optimizer and schedule new.\n\n"
-    return f"""# ELMo model
+    return f"""{front_matter(language)}# ELMo model
 
 A deep bidirectional language model (ELMo), trained with `elmo pretrain`.
 

@@ -24,6 +24,7 @@ from elmo.pretrain.result import MODEL, Result, Status
 from elmo.pretrain.softmax import SOFTMAX_RUN, prepare_softmax
 from elmo.pretrain.stages import RunOptions, begin_stages
 from elmo.run.distributed import started_world
+from elmo.weights.card import front_matter
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.loaded import LoadedModel
 
@@ -164,4 +165,4 @@ Over a vocabulary of {result.vocabulary:,}{added}. Words outside of it count as 
 |---|---|---|---|---|
 {table}
 {verdict}"""
-    return (delivered.card or "# ELMo model\n") + measured
+    return (delivered.card or front_matter(delivered.tokenizer.language) + "# ELMo model\n") + measured

@@ -5,6 +5,21 @@ from typing import Any
 from elmo.weights.loaded import LoadedModel
 
 
+def front_matter(language: str | None) -> str:
+    """What the Hugging Face Hub reads at the top of a card. The licence is for whoever publishes the model."""
+    spoken = "" if language is None else f"language: {language.partition('-')[0].lower()}\n"
+    return f"""---
+{spoken}library_name: elmo
+pipeline_tag: feature-extraction
+tags:
+- elmo
+- bilm
+- contextual-word-embeddings
+---
+
+"""
+
+
 def default_card(model: LoadedModel, config: dict[str, Any]) -> str:
     """A card with all that the files themselves say. Data, licence and scores are for whoever trained the model."""
     lstm, tokens = model.config.lstm, model.config.tokens
@@ -24,7 +39,7 @@ def default_card(model: LoadedModel, config: dict[str, Any]) -> str:
         "Read from": f"`{model.source.rsplit('/', 1)[-1]}` ({model.format})" if model.source else "a training run",
     }
     table = "\n".join(f"| {name} | {value} |" for name, value in rows.items())
-    return f"""# ELMo model
+    return f"""{front_matter(model.tokenizer.language)}# ELMo model
 
 A deep bidirectional language model (ELMo) in the format of `elmo-embeddings`.
 

@@ -5,4 +5,4 @@ from typing import Literal
 Storage = Literal["float32", "float16", "bfloat16", "int8"]
 SoftmaxStorage = Literal["int8", "int4"]  # of a softmax in a file of its own
 Writable = Literal["native", "bilm-tf"]  # the names of the formats that can be written; `formats` reads more
-Target = Literal[Writable, "onnx"]  # what a model can be converted to
+Target = Literal[Writable, "onnx", "transformers"]  # what a model can be converted to

@@ -34,4 +34,6 @@ def _transformer(path: Path) -> str | None:
         kind = read_json(path / "config.json").get("model_type")
     except WeightsError:
         return None
+    if kind == "elmo":
+        return "is an ELMo with a head of transformers; load it there, after `import elmo.integrations.transformers`"
     return None if kind is None else f"is a model of the kind {shortened(kind)} (transformers), not an ELMo"

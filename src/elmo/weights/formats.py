@@ -22,6 +22,7 @@ from elmo.weights.loaded import LoadedModel
 from elmo.weights.manylangs import MANYLANGS
 from elmo.weights.native import NATIVE, native_reader
 from elmo.weights.published.addresses import fetch_published, find_published, require_published
+from elmo.weights.published.hub import PREFIX, fetch_from_hub, hub_name
 from elmo.weights.published.packaged import DEFAULT, find_packaged, packaged_directory
 from elmo.weights.zipped import MANYLANGS_ZIP, NLPL_ZIP
 
@@ -45,7 +46,8 @@ class FoundModel(NamedTuple):
 def find_model(source: str | Path, *, offline: bool = False) -> FoundModel:
     """Where a model lies and in which format, from names and small files; a published one is fetched on first use.
 
-    The packaged model by its name; else a path that exists is a path, and what looks like a name is one.
+    The packaged model by its name; one of the Hub by `hf:user/name`; else a path that exists is a path, and what looks
+    like a name is one.
     """
     path = Path(source)
     if source == DEFAULT:
@@ -53,6 +55,8 @@ def find_model(source: str | Path, *, offline: bool = False) -> FoundModel:
             logger.warning("%s is the packaged model; for what lies here under that name, write ./%s", source, source)
         directory, config = find_packaged()
         return FoundModel(directory, NATIVE, native_reader(directory, config))
+    if isinstance(source, str) and source.startswith(PREFIX):
+        return find_in(fetch_from_hub(source, offline=offline))
     with contextlib.suppress(RuntimeError):  # a home that nobody has
         path = path.expanduser()
     recover(path)
@@ -123,12 +127,14 @@ def read_model(
 
 
 def portable_name(source: str | None) -> str:
-    """How another machine finds a model that was read here: the name of a packaged or published one, or the path."""
+    """How another machine finds a model that was read here: the name of a packaged, published or Hub's, or the path."""
     if source is None:
         return "a model in memory"
     path = Path(source).resolve()
     if path == packaged_directory().resolve():
         return DEFAULT
+    if (name_on_hub := hub_name(path)) is not None:
+        return name_on_hub
     cache = cache_directory().resolve()
     if path.is_relative_to(cache) and path != cache:
         name = path.relative_to(cache).parts[0]

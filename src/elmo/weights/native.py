@@ -135,11 +135,13 @@ def write_native(
     overwrite: bool = False,
     softmax: SoftmaxStorage | None = None,
     extra: Mapping[str, Callable[[Path], None]] | None = None,
+    keys: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a model directory, atomically. A model without a settled state gets one.
 
     `softmax` puts the softmax into a file of its own, in so many bits; one that lies apart stays apart, as it is.
     `extra` are further files by name, each written by a function of its path: a training's checkpoint is a model too.
+    `keys` are further keys of config.json, which other programs look for.
     """
     if storage not in DTYPES:
         raise WeightsError(f"storage is {storage!r}, but one of {', '.join(DTYPES)} is wanted")
@@ -179,6 +181,7 @@ def write_native(
                 "content_sha256": content_sha256(as_read.bilm.state_dict()),
             },
             "self_test": run_self_test(as_read),
+            **(keys or {}),
         }
         if softmax is not None:
             write_softmax(model, temporary / SOFTMAX, storage=softmax, bilms=[as_read.sha256])

@@ -22,7 +22,8 @@ def convert(
         Target | None,
         typer.Option(
             "--to",
-            help="native (the default), bilm-tf (options.json and weights.hdf5; AllenNLP reads it too), or onnx.",
+            help="native (the default), bilm-tf (options.json and weights.hdf5; AllenNLP reads it too), onnx, or "
+            "transformers (a native one that Hugging Face's library reads too).",
         ),
     ] = None,
     storage: Annotated[
@@ -67,6 +68,7 @@ def convert(
     from elmo.weights.native import MOST_CARD_BYTES
     from elmo.weights.onnxfile import write_onnx
     from elmo.weights.softmaxfile import SOFTMAX, write_softmax
+    from elmo.weights.transformersfolder import write_transformers
 
     model = read_model(source, options=options_file, embedding=embedding, vocabulary=vocabulary)
     if model.source is not None and Path(model.source).resolve() == Path(target).resolve():
@@ -95,6 +97,20 @@ def convert(
         raise typer.BadParameter(
             f"{target} looks like a file, but a model is a directory; leave {Path(target).suffix} out, or name an .onnx"
         )
+    text = None if card is None else read_text(card, most_bytes=MOST_CARD_BYTES, refusal=InputError)
+    if target_format == "transformers":
+        if with_softmax or softmax_to is not None:
+            raise typer.BadParameter(
+                "transformers has no place for the softmax; leave out --with-softmax and --softmax-to"
+            )
+        write_transformers(
+            model,
+            Path(target),
+            storage=storage,
+            card=text or _converted_card(model.card, storage),
+            overwrite=overwrite,
+        )
+        return
     kept = model if with_softmax or within else model.replace(softmax=None)
     chosen = target_format or "native"
     write_model(
@@ -102,9 +118,7 @@ def convert(
         target,
         format=chosen,
         storage=storage,
-        card=_converted_card(model.card, storage)
-        if card is None
-        else read_text(card, most_bytes=MOST_CARD_BYTES, refusal=InputError),
+        card=text or _converted_card(model.card, storage),
         overwrite=overwrite,
         softmax=softmax_storage if within else None,
     )

@@ -19,10 +19,12 @@ from elmo.apps.cli import (
     perplexity,
     plot,
     pretrain,
+    push,
     score,
     similar,
     task,
     vocab,
+    words,
 )
 from elmo.apps.cli.common import HELP, Call, Debug, Offline, Verbose, Version, add_command, add_group, one_call
 from elmo.apps.cli.resuming import INTERRUPTED
@@ -41,6 +43,7 @@ app = typer.Typer(
     context_settings=HELP,
 )
 add_command(app, "embed", embed.embed)
+add_command(app, "words", words.words)
 add_command(app, "similar", similar.similar)
 add_command(app, "neighbors", neighbors.neighbors)
 add_command(app, "plot", plot.plot)
@@ -48,6 +51,7 @@ add_command(app, "models", models.models)
 add_command(app, "info", info.info)
 add_command(app, "verify", info.verify)
 add_command(app, "convert", convert.convert)
+add_command(app, "push", push.push)
 add_command(app, "pretrain", pretrain.pretrain)
 add_command(app, "finetune", finetune.finetune)
 add_command(app, "perplexity", perplexity.perplexity)

@@ -1,0 +1,1 @@
+"""How much of `encode`'s speed is kept inside other libraries."""

@@ -1,0 +1,1 @@
+"""ELMo inside other libraries, a file each: nothing else imports them, and each says which extra it needs."""
