@@ -18,7 +18,7 @@ from torch import Tensor
 
 from elmo.lm.languagemodel import LanguageModel, language_model, softmax_head
 from elmo.lm.perplexity import hidden_windows
-from elmo.lm.reading import read_sentences
+from elmo.lm.reading import sentence_readings
 from elmo.lm.textcorpus import corpus_of_sentences
 from elmo.text.textfiles import sentences_of_files
 from elmo.weights.formats import read_model
@@ -63,7 +63,7 @@ WAYS: dict[str, Callable[[Tensor], Stored]] = {
 def hidden_and_targets(model: LoadedModel, made: LanguageModel, sentences: list[list[str]]) -> Iterator[list[Tensor]]:
     """What the softmax reads, and what it should predict: [M, P] and [M], both directions together."""
     text = corpus_of_sentences(model, sentences)
-    for reading in read_sentences(text.symbols, text.sentences, directions=model.config.lstm.directions):
+    for reading in sentence_readings(text.symbols, text.sentences, directions=model.config.lstm.directions):
         targets, alive = text.table.target_ids(torch.from_numpy(reading.targets)), torch.from_numpy(reading.alive)
         for first, hidden in hidden_windows(made, text.table, reading, state="settled"):
             own = slice(first, first + hidden.shape[1])

@@ -213,3 +213,15 @@ def test_a_softmax_alone_is_built_from_text_and_written_as_a_file(general, domai
     measured = store_perplexity(again, CorpusStore.open(domain), state="carry", device="cpu")
     assert measured.average == pytest.approx(result.perplexity.average, rel=0.02)
     assert measured.average < 0.7 * len(again.vocabulary)
+
+
+def test_a_softmax_that_is_there_is_trained_on(general, domain, tmp_path):
+    bare = dataclasses.replace(read_model(general), softmax=None, vocabulary=None)
+    first = train_softmax(bare, domain, tmp_path / "first", config=SOFTMAX, device="cpu", tensorboard=False)
+    given = add_softmax(bare, first.file)
+    little = SOFTMAX.replace(steps=2)
+    on = train_softmax(given, domain, tmp_path / "on", config=little, device="cpu", tensorboard=False)
+    anew = train_softmax(bare, domain, tmp_path / "anew", config=little, device="cpu", tensorboard=False)
+    assert on.perplexity.average < 1.05 * first.perplexity.average < anew.perplexity.average
+    changed = add_softmax(bare, on.file).softmax.weight
+    assert not torch.equal(changed, given.softmax.weight)

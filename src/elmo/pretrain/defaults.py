@@ -16,7 +16,7 @@ SIZES: dict[DeviceType, Size] = {"cpu": "mini", "cuda": "small"}
 SAMPLES: dict[DeviceType, int] = {"cpu": 2048, "cuda": 8192}
 FEWEST_ROWS: dict[DeviceType, int] = {"cpu": 8, "cuda": 4}
 EVALUATE_SYMBOLS: dict[DeviceType, int] = {"cpu": 10_000, "cuda": 50_000}  # a large vocabulary makes them dear
-MOST_ROWS: dict[DeviceType, int] = {"cpu": 64, "cuda": 512}
+MOST_ROWS: dict[DeviceType, int] = {"cpu": 128, "cuda": 512}
 STEPS_OF_AN_EPOCH = 1000  # aimed at where the number of rows is ours to choose
 # A text of 50 thousand words is learnt by heart after five passes, one of 300 thousand after nine.
 EPOCHS, EPOCHS_TO_START_WITH, EPOCHS_FOR_TEN_TIMES_THE_TEXT, SMALL_TEXT = 10.0, 5.0, 4.5, 50_000

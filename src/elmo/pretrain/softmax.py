@@ -54,9 +54,10 @@ def train_softmax(
     config: TrainConfig | None = None,
     **options: Unpack[RunOptions],
 ) -> SoftmaxResult:
-    """Build a softmax over a corpus store's vocabulary for a biLM, which stays as it is: `out_dir/softmax.safetensors`.
+    """Train a softmax over a corpus store's vocabulary for a biLM, which stays as it is: `out_dir/softmax.safetensors`.
 
-    `config` is by default the recipe `softmax`; the other options are those of `pretrain`.
+    Words that the model's own softmax has start with their vectors. `config` is by default the recipe `softmax`; the
+    other options are those of `pretrain`.
     """
     opened = store if isinstance(store, CorpusStore) else CorpusStore.open(Path(store))
     config = (config or TrainConfig.recipe("softmax")).replace(model=model.config)
@@ -78,15 +79,14 @@ def train_softmax(
 def prepare_softmax(
     model: LoadedModel, store: CorpusStore, config: TrainConfig, stages: Stages
 ) -> tuple[LoadedModel, Perplexity | None] | Result:
-    """The model with a softmax over the store's vocabulary, or the result of a stage that was stopped.
+    """The model with a softmax trained over the store's vocabulary, or the result of a stage that was stopped.
 
     With the model comes its held-out perplexity (state carried) where this call has measured it: over a large
     vocabulary that takes minutes on a CPU.
     """
     vocabulary, first = store.vocabulary, started_world().is_first
-    if model.softmax is not None and model.vocabulary is not None and model.vocabulary.words == vocabulary.words:
-        return model, None
-    if model.config.tokens.reads_words:
+    own = model.has_softmax and model.vocabulary is not None and model.vocabulary.words == vocabulary.words
+    if model.config.tokens.reads_words and not own:
         raise ConfigError(
             f"{model.source or 'model'}: reads words of its own vocabulary, so the corpus must be built with it; "
             "`elmo corpus build --vocabulary` takes a vocabulary"

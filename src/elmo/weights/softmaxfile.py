@@ -33,7 +33,7 @@ SOFTMAX = "softmax.safetensors"  # in a model directory
 WEIGHT, WEIGHT4, BIAS, WORDS, BILMS = "softmax.weight", "softmax.weight4", "softmax.bias", "vocabulary", "bilms"
 HASH_BYTES = 32
 # Of a softmax in four bits one row in ten, those of the most frequent words, has eight: an error there touches nearly
-# every probability. All in four bits cost 1.3 % of the perplexity, so nothing (`recipes.english.softmax_bits`).
+# every probability. All in four bits cost 3.8 % of the perplexity, this 0.2 % (`recipes.english.softmax_bits`).
 FREQUENT = 10
 
 
