@@ -78,10 +78,11 @@ def tour(embedder: Embedder) -> None:
     OUTPUT.mkdir(exist_ok=True)
     text, vectors = OUTPUT / "sentences.txt", OUTPUT / "vectors.hdf5"
     text.write_text("".join(f"{sentence}\n" for three in SENSES.values() for sentence in three), encoding="utf-8")
-    lines = embed_file(embedder, str(text), str(vectors), options=BulkOptions(layers="all"), overwrite=True)
+    done = embed_file(embedder, str(text), str(vectors), options=BulkOptions(layers="all"), overwrite=True)
+    assert done is not None  # nothing is resumed
     with h5py.File(vectors) as file:
         shape = file["0"].shape
-    print(f"\n{lines} sentences embedded into {vectors}; the first is {list(shape)}: layers, tokens, dimensions")
+    print(f"\n{done.lines} sentences embedded into {vectors}; the first is {list(shape)}: layers, tokens, dimensions")
 
 
 def show(word: str, sentence: str, neighbors: list[Neighbor]) -> None:
