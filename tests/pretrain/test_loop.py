@@ -197,7 +197,7 @@ def test_bad_steps_in_a_row_go_back_to_the_last_good_state_with_a_lower_rate(toy
     saved = list_checkpoints(tmp_path)[-1]
     assert result.status == "finished"
     assert (saved.progress.step, saved.progress.rollbacks, saved.progress.rate_factor) == (8, 1, 0.25)
-    assert "back to step 4 with the rate times 0.25" in caplog.text
+    assert "back to step 4 with the learning rate times 0.25" in caplog.text
     rates = {line["step"]: line["rate"] for line in read_metrics(tmp_path) if line["kind"] == "train"}
     assert rates[6] < 0.3 * rates[4]
 
