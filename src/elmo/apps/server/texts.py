@@ -57,4 +57,5 @@ def mean(vectors: Array) -> Array:
 def normalized(vectors: Array) -> Array:
     """Every vector of length 1; a zero stays zero."""
     lengths = np.sqrt(np.sum(vectors * vectors, axis=-1, keepdims=True))
-    return (vectors / np.maximum(lengths, 1e-12)).astype(np.float32, copy=False)
+    scaled: Array = (vectors / np.maximum(lengths, 1e-12)).astype(np.float32, copy=False)
+    return scaled
