@@ -11,6 +11,7 @@ from elmo.errors import ConfigError
 from elmo.model.fields import read_fields
 from elmo.tasks.classification.task import ClassificationConfig
 from elmo.tasks.embedding.config import ElmoConfig, EmbeddingConfig
+from elmo.tasks.roles.task import RolesConfig
 from elmo.tasks.tagging.task import TaggingConfig
 from elmo.tasks.task import Task, TaskConfig
 from elmo.tasks.training.config import TaskTrainConfig
@@ -84,6 +85,13 @@ RECIPES: dict[str, Recipe] = {
         # word of the trees has a label to learn it from. [Tai et al. 2015: 49.7 fixed, 51.0 tuned]
         embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.001), characters=None),
         train=TaskTrainConfig(epochs=5, batch_size=128, rate=5e-4, patience=None),  # docs/results.md: the search on dev
+    ),
+    # He et al. 2018 and luheng/lsgn: layers with highways between, dropouts 0.4 and 0.5, Adam at 0.001. An example of a
+    # batch is one predicate.
+    "roles": Recipe(
+        task=RolesConfig(),
+        embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.001)),
+        train=TaskTrainConfig(epochs=20, batch_size=64, rate=1e-3, patience=8),
     ),
 }
 

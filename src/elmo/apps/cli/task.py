@@ -170,7 +170,7 @@ def predict(
     device: options.Device = None,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Answer with a trained task model: a tag for each token, or a label for each text.
+    """Answer with a trained task model: a tag for each token, a label for each text, the roles of each predicate.
 
     With --text a tagger reads the sentences of a line one by one; a blank line follows the tags of each line.
 
