@@ -11,6 +11,7 @@ from elmo.errors import ConfigError
 from elmo.model.fields import read_fields
 from elmo.tasks.classification.task import ClassificationConfig
 from elmo.tasks.embedding.config import ElmoConfig, EmbeddingConfig
+from elmo.tasks.entailment.task import EntailmentConfig
 from elmo.tasks.tagging.task import TaggingConfig
 from elmo.tasks.task import Task, TaskConfig
 from elmo.tasks.training.config import TaskTrainConfig
@@ -84,6 +85,11 @@ RECIPES: dict[str, Recipe] = {
         # word of the trees has a label to learn it from. [Tai et al. 2015: 49.7 fixed, 51.0 tuned]
         embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.001), characters=None),
         train=TaskTrainConfig(epochs=5, batch_size=128, rate=5e-4, patience=None),  # docs/results.md: the search on dev
+    ),
+    "entailment": Recipe(
+        task=EntailmentConfig(),
+        embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.001)),
+        train=TaskTrainConfig(epochs=15, batch_size=32, rate=4e-4, clip=10.0, patience=5),
     ),
 }
 
