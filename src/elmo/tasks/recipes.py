@@ -92,7 +92,7 @@ RECIPES: dict[str, Recipe] = {
     "entailment": Recipe(
         task=EntailmentConfig(),
         embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.001)),
-        train=TaskTrainConfig(epochs=15, batch_size=32, rate=4e-4, clip=10.0, patience=5),
+        train=TaskTrainConfig(epochs=15, batch_size=32, learning_rate=4e-4, clip=10.0, patience=5),
     ),
 }
 
