@@ -19,7 +19,7 @@ SMALL: dict[str, Any] = {
     "embedding.words.dim": 12,
     "embedding.characters": {"dim": 6, "filters": 12, "width": 3},
     "train.batch_size": 4,
-    "train.rate": 0.02,
+    "train.learning_rate": 0.02,
     "train.schedule": "constant",
     "train.patience": None,
 }
@@ -32,6 +32,7 @@ CLASSIFIER = {
     "task.model.maxout": (16,),
     "task.model.maxout_dropout": (0.0,),
 }
+PAIRS = {"task.model.hidden": 12, "task.model.dropout": 0.0}
 ROLES = {
     "task.model.hidden": 16,
     "task.model.layers": 2,
@@ -89,6 +90,9 @@ SAMPLES_OF_TASKS = {
     ),
     "classification of lines": Sample(
         "classification", SAMPLES / "reviews-train.tsv", SAMPLES / "reviews-dev.tsv", CLASSIFIER, "good\tyes\nbad\n", 2
+    ),
+    "entailment": Sample(
+        "entailment", SAMPLES / "pairs-train.jsonl", SAMPLES / "pairs-dev.tsv", PAIRS, '{"gold_label": "neutral"}\n', 1
     ),
 }
 
