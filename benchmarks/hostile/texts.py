@@ -35,6 +35,12 @@ TREES = b"(3 (2 The) (4 (3 best) (2 film)))\n(1 (2 Too) (1 long))\n"
 LINES = b"good\tA fine river .\nbad\tA dull one .\n"
 CSV = b'label,text\ngood,"A fine river, and wide ."\nbad,"A ""dull""\none ."\ngood,Fine again .\n'
 JSON_LINES = b'{"text": "A fine river .", "label": "good"}\n{"text": "A dull one .", "label": 0}\n'
+PAIRS = (
+    b'{"gold_label": "neutral", "sentence1": "A river rose .", "sentence2": "It was \xe2\x80\x9chigh\xe2\x80\x9d ."}\n'
+    b'{"gold_label": "-", "sentence1": "It fell .", "sentence2": "It rose ."}\n'
+    b'{"gold_label": "entailment", "sentence1": "It rose , `` and fell \'\' .", "sentence2": "It rose ."}\n'
+)
+PAIR_LINES = b"neutral\tA river rose .\tIt was high .\nentailment\tIt rose , and fell .\tIt rose .\n"
 QUESTIONS = b"river\tThe river rose .\nrose\tIt rose and rose again .\t2\n"
 VECTORS = b"river 0.1 -0.2 0.3\nrose 1e-3 2.0 3.5\n. 0 0 1\n"
 CONFIG = b"""size = "tiny"
@@ -120,6 +126,15 @@ def text_targets() -> list[Target]:
             examples("classification", "c.jsonl"),
             pipes=True,
         ),
+        Target(
+            "pairs.jsonl",
+            {"c.jsonl": PAIRS},
+            "c.jsonl",
+            mutate_json_lines,
+            examples("entailment", "c.jsonl"),
+            pipes=True,
+        ),
+        Target("pairs", {"c.tsv": PAIR_LINES}, "c.tsv", mutate_text, examples("entailment", "c.tsv"), pipes=True),
         Target(
             "questions",
             {"q.tsv": QUESTIONS},

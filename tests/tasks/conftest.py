@@ -30,6 +30,7 @@ CLASSIFIER = {
     "task.model.maxout": (16,),
     "task.model.maxout_dropout": (0.0,),
 }
+PAIRS = {"task.model.hidden": 12, "task.model.dropout": 0.0}
 
 
 class Sample(NamedTuple):
@@ -64,6 +65,9 @@ SAMPLES_OF_TASKS = {
     ),
     "classification of lines": Sample(
         "classification", SAMPLES / "reviews-train.tsv", SAMPLES / "reviews-dev.tsv", CLASSIFIER, "good\tyes\nbad\n", 2
+    ),
+    "entailment": Sample(
+        "entailment", SAMPLES / "pairs-train.jsonl", SAMPLES / "pairs-dev.tsv", PAIRS, '{"gold_label": "neutral"}\n', 1
     ),
 }
 

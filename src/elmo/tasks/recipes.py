@@ -11,6 +11,7 @@ from elmo.errors import ConfigError
 from elmo.model.fields import in_present_names, read_fields
 from elmo.tasks.classification.task import ClassificationConfig
 from elmo.tasks.embedding.config import ElmoConfig, EmbeddingConfig
+from elmo.tasks.entailment.task import EntailmentConfig
 from elmo.tasks.tagging.task import TaggingConfig
 from elmo.tasks.task import Task, TaskConfig
 from elmo.tasks.training.config import TaskTrainConfig
@@ -87,6 +88,11 @@ RECIPES: dict[str, Recipe] = {
         embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.001), characters=None),
         # The search on dev. [docs/results.md]
         train=TaskTrainConfig(epochs=5, batch_size=128, learning_rate=5e-4, patience=None),
+    ),
+    "entailment": Recipe(
+        task=EntailmentConfig(),
+        embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.001)),
+        train=TaskTrainConfig(epochs=15, batch_size=32, learning_rate=4e-4, clip=10.0, patience=5),
     ),
 }
 
