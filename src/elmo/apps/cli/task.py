@@ -172,7 +172,7 @@ def predict(
     device: options.Device = None,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Answer with a trained task model: a tag for each token, a label for each text or pair of texts.
+    """Answer with a trained task model: tags, labels of texts or pairs of texts, roles of predicates.
 
     With --text a tagger reads the sentences of a line one by one; a blank line follows the tags of each line. Pairs are
     lines of `premise<TAB>hypothesis`.
