@@ -139,6 +139,13 @@ def test_places_outside_of_the_file_are_refused(embedder: Embedder, folder: Path
             lines[0]
 
 
+def test_a_table_of_tokens_is_refused_with_what_reads_it(embedder: Embedder, folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out.parquet"
+    embed_file(embedder, str(folder), str(output), options=BulkOptions(), output_format="parquet-flat")
+    with pytest.raises(InputError, match="has a row for each token"):
+        read_vectors(output)
+
+
 def test_an_unknown_name_and_a_missing_file_are_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"cannot tell the format from '\.vectors'"):
         read_vectors(tmp_path / "out.vectors")

@@ -30,6 +30,11 @@ class ColumnFile(VectorFile):
         self._layers = sorted(name for name in names if name.startswith("layer_"))
         self._layers = [f"layer_{n}" for n in range(len(self._layers))]
         self._vectors = self._layers or [name for name in ("vectors", "vector") if name in names][:1]
+        if "token" in names and "word" in names:
+            raise InputError(
+                f"{path}: has a row for each token, not for each line (made with --flat); read it with a library "
+                "of tables, such as pyarrow, DuckDB or Polars"
+            )
         missing = [name for name in (*COLUMNS, *self._vectors) if name not in names]
         if missing or not self._vectors:
             raise InputError(f"{path}: has no column {(missing or ['vectors'])[0]!r}, as `elmo embed` writes it")

@@ -24,7 +24,7 @@ def read_vectors(path: str | os.PathLike[str], *, format: Format | None = None) 
             from elmo.embed.bulk.readers.arrow import ArrowFile
 
             return ArrowFile(file)
-        case "parquet":
+        case "parquet" | "parquet-flat":  # the latter is refused, with a word on what reads it
             from elmo.embed.bulk.readers.arrow import ParquetFile
 
             return ParquetFile(file)

@@ -26,27 +26,27 @@ def schema_of(shape: Shape) -> Any:
     Where the input is several files, `file` stands first, and `line` is the number within it.
     """
     arrow, _ = import_pyarrow()
-    vector = _vector(shape)
+    vector = vector_type(shape)
     return arrow.schema(
         ([("file", arrow.string())] if shape.files else [])
         + [("line", arrow.int64()), ("text", arrow.string()), ("tokens", arrow.list_(arrow.string()))]
         + [("sentence_starts", arrow.list_(arrow.int32()))]
-        + [(name, vector if shape.pooled else arrow.list_(vector)) for name in _vector_columns(shape)]
+        + [(name, vector if shape.pooled else arrow.list_(vector)) for name in vector_columns(shape)]
     )
 
 
 def groups_of_rows(rows: Iterable[Row], shape: Shape) -> Iterator[list[Any]]:
     """The columns of the schema, for some rows after others."""
     arrow, _ = import_pyarrow()
-    vector = _vector(shape)
+    vector = vector_type(shape)
     for group in in_groups(rows):
-        columns: list[Any] = [_strings(arrow, [row.file or "" for row in group])] if shape.files else []
+        columns: list[Any] = [strings(arrow, [row.file or "" for row in group])] if shape.files else []
         columns += [
             arrow.array([row.line for row in group], arrow.int64()),
-            _strings(arrow, [row.text for row in group]),
+            strings(arrow, [row.text for row in group]),
             arrow.ListArray.from_arrays(
                 _offsets(arrow, [len(row.tokens) for row in group]),
-                _strings(arrow, [token for row in group for token in row.tokens]),
+                strings(arrow, [token for row in group for token in row.tokens]),
             ),
             arrow.array([row.sentence_starts for row in group], arrow.list_(arrow.int32())),
         ]
@@ -56,12 +56,14 @@ def groups_of_rows(rows: Iterable[Row], shape: Shape) -> Iterator[list[Any]]:
         yield columns
 
 
-def _vector(shape: Shape) -> Any:
+def vector_type(shape: Shape) -> Any:
+    """One vector as Arrow has it."""
     arrow, _ = import_pyarrow()
     return arrow.list_(arrow.float16() if shape.dtype == "float16" else arrow.float32(), shape.dim)
 
 
-def _vector_columns(shape: Shape) -> list[str]:
+def vector_columns(shape: Shape) -> list[str]:
+    """The columns of vectors by name."""
     if shape.layers is not None:
         return [f"layer_{n}" for n in range(shape.layers)]
     return ["vector" if shape.pooled else "vectors"]
@@ -79,7 +81,8 @@ def _offsets(arrow: Any, lengths: list[int]) -> Any:
     return arrow.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
 
 
-def _strings(arrow: Any, texts: list[str]) -> Any:
+def strings(arrow: Any, texts: list[str]) -> Any:
+    """Texts as a column."""
     try:
         return arrow.array(texts, arrow.string())
     except UnicodeEncodeError:
