@@ -5,6 +5,7 @@ and leave it idle. Layers of the frozen biLM are computed once, kept in a folder
 """
 
 import argparse
+import dataclasses
 import json
 import multiprocessing
 import os
@@ -28,7 +29,9 @@ ARMS: dict[str, dict[str, Any]] = {
     "input": {"embedding.elmo.where": "input"},
     "both": {"embedding.elmo.where": "both"},
     "top": {"embedding.elmo.where": "input", "embedding.elmo.layers": "top"},
+    "tuned": {"embedding.elmo.where": "input"},  # the biLM first fine-tuned on the training sentences
 }
+TUNED = ("tuned",)  # the arms for which that is done
 
 J = TypeVar("J")
 
@@ -89,12 +92,13 @@ def train(job: Job) -> dict[str, Any]:
             device=job.device,
             store=_store(job.cache),
             progress_bar=False,
+            tuned=Path(job.cache) / "tuned" if job.arm in TUNED else None,
         )
         assert result.trained is not None, "interrupted"
         test = result.trained.evaluate(read["test"], store=_store(job.cache)) if "test" in read else None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    times = sorted(result.epoch_seconds)
+    times, reference = sorted(result.epoch_seconds), result.trained.bilm_reference
     return {
         "task": job.task,
         "arm": job.arm,
@@ -109,7 +113,8 @@ def train(job: Job) -> dict[str, Any]:
         "epoch_seconds": times[len(times) // 2],
         "seconds": round(time.perf_counter() - began, 1),
         "mixes": result.trained.embedding.mix_weights(),
-        "bilm": None if model is None else model.sha256,
+        "bilm": None if reference is None else reference.sha256,
+        "tuning": None if reference is None or reference.tuning is None else dataclasses.asdict(reference.tuning),
     }
 
 

@@ -19,6 +19,7 @@ NAMES = {
     "input": "ELMo at the input",
     "both": "ELMo at input and output",
     "top": "top layer at the input",
+    "tuned": "the same, biLM tuned on the training sentences",
 }
 
 

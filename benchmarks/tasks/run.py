@@ -11,14 +11,14 @@ train.learning_rate=0.002` changes an option of all arms alike; `benchmarks.task
 
 import sys
 
-from benchmarks.tasks.jobs import ARMS, Job, make_missing, make_parser
+from benchmarks.tasks.jobs import ARMS, TUNED, Job, make_missing, make_parser
 from benchmarks.tasks.report import write_report
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = make_parser(__doc__.splitlines()[0])
     parser.add_argument("--test", required=True)
-    parser.add_argument("--arms", nargs="+", choices=ARMS, default=list(ARMS))
+    parser.add_argument("--arms", nargs="+", choices=ARMS, default=[arm for arm in ARMS if arm not in TUNED])
     parser.add_argument("--fractions", type=float, nargs="+", default=[1.0])
     given = parser.parse_args(arguments)
     given.output.mkdir(parents=True, exist_ok=True)

@@ -24,11 +24,33 @@ MOST_EXAMPLES, MOST_POSITIONS = 256, 32768
 
 
 @dataclass(frozen=True, kw_only=True)
+class Tuning:
+    """What fine-tuning a biLM on a task's training sentences brought: the perplexity of those that were held out.
+
+    If it gained nothing, the biLM is the one from before. `outside`: the share of words outside the vocabulary.
+    """
+
+    gained: bool
+    before: float
+    after: float
+    outside: float
+    sentences: int
+    words: int
+    sha256_before: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class BiLMReference:
-    """Which biLM a task model was trained with: the hash of its numbers, and where it was."""
+    """Which biLM a task model was trained with: the hash of its numbers, where it was, and how it was tuned before."""
 
     sha256: str
     source: str
+    tuning: Tuning | None = None
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether it is another one than `source` has, so that it comes with the task model."""
+        return self.tuning is not None and self.tuning.gained
 
 
 class Questions:
