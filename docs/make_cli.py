@@ -15,6 +15,7 @@ COMMANDS: list[list[str]] = [
     ["similar"],
     ["neighbors"],
     ["plot"],
+    ["serve"],
     ["models"],
     ["info"],
     ["verify"],

@@ -49,12 +49,13 @@ samples = 8
 
 [optimizer]
 kind = "adam"
-rate = 0.001
+learning_rate = 0.001
 """
 JSON = (
-    b'{"size": "tiny", "steps": 3, "window": 4, "loss": {"kind": "full"}, "optimizer": {"kind": "adam", "rate": 0.01}}'
+    b'{"size": "tiny", "steps": 3, "window": 4, "loss": {"kind": "full"}, '
+    b'"optimizer": {"kind": "adam", "learning_rate": 0.01}}'
 )
-RECIPE = b'[train]\nepochs = 2\nrate = 0.01\n\n[task.model]\nhidden = 12\n\n[embedding.elmo]\nwhere = "none"\n'
+RECIPE = b'[train]\nepochs = 2\nlearning_rate = 0.01\n\n[task.model]\nhidden = 12\n\n[embedding.elmo]\nwhere = "none"\n'
 SENSES = b"""<?xml version="1.0" encoding="UTF-8"?>
 <corpus lang="en"><text id="d000"><sentence id="d000.s000"><wf lemma="the" pos="DET">The</wf>
 <instance id="d000.s000.t000" lemma="river bank" pos="NOUN">river bank</instance><wf lemma="rise" pos="VERB">rose</wf>

@@ -17,7 +17,7 @@ SMALL: dict[str, Any] = {
     "embedding.words.dim": 12,
     "embedding.characters": {"dim": 6, "filters": 12, "width": 3},
     "train.batch_size": 4,
-    "train.rate": 0.02,
+    "train.learning_rate": 0.02,
     "train.schedule": "constant",
     "train.patience": None,
 }

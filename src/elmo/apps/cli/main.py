@@ -21,6 +21,7 @@ from elmo.apps.cli import (
     pretrain,
     push,
     score,
+    serve,
     similar,
     task,
     vocab,
@@ -47,6 +48,7 @@ add_command(app, "words", words.words)
 add_command(app, "similar", similar.similar)
 add_command(app, "neighbors", neighbors.neighbors)
 add_command(app, "plot", plot.plot)
+add_command(app, "serve", serve.serve)
 add_command(app, "models", models.models)
 add_command(app, "info", info.info)
 add_command(app, "verify", info.verify)

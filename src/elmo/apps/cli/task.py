@@ -55,7 +55,9 @@ def train(
     ] = None,
     epochs: Annotated[int | None, typer.Option("--epochs", help="Passes over the examples, at most.")] = None,
     batch_size: Annotated[int | None, typer.Option("--batch-size", help="Examples of a step.")] = None,
-    rate: Annotated[float | None, typer.Option("--rate", help="The learning rate.")] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option("--learning-rate", "--rate", help="How large Adam's steps are.")
+    ] = None,
     fraction: Annotated[float | None, typer.Option("--fraction", help="The share of the examples to use.")] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Of weights, order, dropout and fraction.")] = None,
     config: Annotated[Path | None, typer.Option("--config", help="A TOML file of options.")] = None,
@@ -91,7 +93,7 @@ def train(
         "task.label_column": label_column,
         "train.epochs": epochs,
         "train.batch_size": batch_size,
-        "train.rate": rate,
+        "train.learning_rate": learning_rate,
         "train.fraction": fraction,
         "train.seed": seed,
     }
