@@ -1,19 +1,17 @@
 """A collection of sentences to look into: where its words are used, the vectors of the uses, what is near to a word.
 
-N uses, L layers, T tokens, D dimensions.
+All vectors are of length 1. N uses, L layers, T tokens, D dimensions.
 """
 
-from collections import Counter
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from elmo.analysis.choices import Words
 from elmo.analysis.examples import SENSE_SETS, read_everyday, read_senses
+from elmo.analysis.neighbors import Neighbor
 from elmo.analysis.similarity import unit
 from elmo.embed.embedder import Embedder
 from elmo.text.textfiles import Paths, placed_sentences
@@ -22,7 +20,7 @@ from elmo.text.tokenizer import Tokenizer
 Floats = npt.NDArray[np.floating]
 Item = TypeVar("Item")
 
-MOST_NEAR_TOKENS = 20_000  # whose vectors are kept, in every layer, for neighbours: 120 MB of the packaged model
+BLOCK = 512  # sentences embedded at once; their vectors are let go when those of their words are taken
 MOST_MEAN_SENTENCES = 200
 
 
@@ -40,114 +38,70 @@ class Place(NamedTuple):
 
     sentence: int
     token: int
+    row: int | None = None  # of an index
 
 
-class Near(NamedTuple):
-    """A word that is near to another: where it stands, and their cosine."""
-
-    place: Place
-    similarity: float
-
-
-@dataclass(frozen=True, eq=False)
-class Collection:
-    """Sentences in memory, and where each of their words stands."""
+class Collection(ABC):
+    """Sentences that can be asked for their words."""
 
     embedder: Embedder
-    passages: Sequence[Passage]
-    _places: dict[str, list[Place]] = field(init=False, default_factory=dict)
-    _spellings: dict[str, list[str]] = field(init=False, default_factory=dict)
 
-    def __post_init__(self) -> None:
-        for sentence, passage in enumerate(self.passages):
-            for token, word in enumerate(passage.tokens):
-                if word not in self._places:
-                    self._places[word] = []
-                    self._spellings.setdefault(word.casefold(), []).append(word)
-                self._places[word].append(Place(sentence, token))
+    @property
+    @abstractmethod
+    def sentence_count(self) -> int:
+        """How many sentences it has."""
 
-    def counts(self) -> Counter[str]:
-        """How often each word is used."""
-        return Counter({word: len(places) for word, places in self._places.items()})
+    @property
+    @abstractmethod
+    def token_count(self) -> int:
+        """How many tokens they have."""
 
-    def places(self, word: str, *, ignore_case: bool = False) -> list[Place]:
-        """Where a word is used, in the order of the text."""
-        if not ignore_case:
-            return list(self._places.get(word, ()))
-        return sorted(place for same in self._spellings.get(word.casefold(), ()) for place in self._places[same])
+    @property
+    @abstractmethod
+    def searched_count(self) -> int:
+        """In how many of them neighbours are looked for."""
 
+    @abstractmethod
+    def passage(self, sentence: int) -> Passage:
+        """A sentence by its number."""
+
+    @abstractmethod
+    def words(self, most: int) -> list[tuple[str, int]]:
+        """The most frequent words, and how often each is used."""
+
+    @abstractmethod
+    def places(self, word: str, *, most: int, ignore_case: bool = False) -> tuple[list[Place], int]:
+        """Where a word is used, evenly taken if there are more than `most`; and how many there are."""
+
+    @abstractmethod
     def vectors(self, places: Sequence[Place]) -> Floats:
         """The vectors of words in each layer: [L, N, D]."""
-        numbers = list(dict.fromkeys(place.sentence for place in places))
-        found: list[Floats] = [np.empty(0)] * len(places)
+
+    @abstractmethod
+    def mean(self) -> Floats:
+        """The mean vector of the tokens in each layer: [L, 1, D]."""
+
+    @abstractmethod
+    def near(self, tokens: Sequence[str], place: int, *, count: int) -> list[list[Neighbor]]:
+        """In each layer the `count` words nearest to one of a sentence, at most one of a sentence, never its own."""
+
+    def embed(self, sentences: Sequence[Sequence[str]]) -> Iterator[Floats]:
+        """All layers of each sentence, [L, T, D], some sentences at a time."""
+        for start in range(0, len(sentences), BLOCK):
+            block = sentences[start : start + BLOCK]
+            yield from map(unit, self.embedder.encode(block, layers="all", show_progress_bar=False))
+
+    def _embedded(self, places: Sequence[Place]) -> Floats:
+        """The vectors of words, computed now: each sentence is embedded once."""
         wanted: dict[int, list[int]] = {}
         for n, place in enumerate(places):
             wanted.setdefault(place.sentence, []).append(n)
-        for start in range(0, len(numbers), 512):  # so that whole sentences are never kept all at once
-            block = numbers[start : start + 512]
-            for number, layers in zip(block, self._embed([self.passages[n].tokens for n in block]), strict=True):
-                for n in wanted[number]:
-                    found[n] = layers[:, places[n].token].copy()
+        found: list[Floats] = [np.empty(0)] * len(places)
+        sentences = [self.passage(number).tokens for number in wanted]
+        for numbers, layers in zip(wanted.values(), self.embed(sentences), strict=True):
+            for n in numbers:
+                found[n] = layers[:, places[n].token].copy()
         return np.stack(found, axis=1)
-
-    @cached_property
-    def mean(self) -> Floats:
-        """The mean vector of the tokens in each layer [L, 1, D], from at most 200 of the sentences, evenly taken."""
-        taken = evenly(self.passages, MOST_MEAN_SENTENCES)
-        layers = np.concatenate(self._embed([passage.tokens for passage in taken]), axis=1)
-        return layers.mean(axis=1, keepdims=True)
-
-    @cached_property
-    def searched(self) -> "Searched":
-        """The sentences in which neighbours are looked for: all of them, or evenly taken ones of a long text."""
-        total = sum(len(passage.tokens) for passage in self.passages)
-        share = min(1.0, MOST_NEAR_TOKENS / max(1, total))
-        numbers = evenly(range(len(self.passages)), max(1, int(len(self.passages) * share)))
-        places, blocks = [], []
-        for start in range(0, len(numbers), 512):
-            block = numbers[start : start + 512]
-            for number, layers in zip(block, self._embed([self.passages[n].tokens for n in block]), strict=True):
-                places += [Place(number, token) for token in range(layers.shape[1])]
-                blocks.append(layers)
-        return Searched(len(numbers), places, unit(np.concatenate(blocks, axis=1)))
-
-    def near(self, tokens: Sequence[str], place: int, *, words: Words, count: int) -> list[list[Near]]:
-        """In each layer the `count` words nearest to one of a sentence, at most one of a sentence, never its own."""
-        asked = unit(self._embed([tokens])[0][:, place])  # [L, D]
-        own, word = list(tokens), tokens[place].casefold()
-        kept = [
-            n
-            for n, at in enumerate(self.searched.places)
-            if (words == "all" or (self._word(at).casefold() == word) == (words == "same"))
-        ]
-        found: list[list[Near]] = []
-        for layer, vector in enumerate(asked):
-            similar = self.searched.vectors[layer][kept] @ vector if kept else np.empty(0)
-            nearest: dict[int, Near] = {}
-            for n in np.argsort(-similar, kind="stable").tolist():
-                at = self.searched.places[kept[n]]
-                if at.sentence not in nearest and self.passages[at.sentence].tokens != own:
-                    nearest[at.sentence] = Near(at, float(similar[n]))
-                    if len(nearest) == count:
-                        break
-            found.append(list(nearest.values()))
-        return found
-
-    def _word(self, place: Place) -> str:
-        return self.passages[place.sentence].tokens[place.token]
-
-    def _embed(self, sentences: Sequence[Sequence[str]]) -> list[Floats]:
-        """All layers of each sentence: [L, T, D]."""
-        return [*self.embedder.encode(sentences, layers="all", show_progress_bar=False)]
-
-
-@dataclass(frozen=True, eq=False)
-class Searched:
-    """Words in which neighbours are looked for: of how many sentences, where they stand, unit vectors [L, N, D]."""
-
-    sentences: int
-    places: list[Place]
-    vectors: Floats
 
 
 def packaged_passages(tokenizer: Tokenizer) -> Iterator[Passage]:
@@ -171,6 +125,12 @@ def passages_of_text(text: str, tokenizer: Tokenizer) -> Iterator[Passage]:
         for words in tokenizer.sentence_words(line):
             if words:
                 yield Passage(words, line=number)
+
+
+def mean_of(layers: Iterable[Floats]) -> Floats:
+    """The mean over all tokens of some sentences [L, T, D] each: [L, 1, D]."""
+    found: Floats = np.concatenate(list(layers), axis=1).mean(axis=1, keepdims=True)
+    return found
 
 
 def evenly(items: Iterable[Item], count: int) -> list[Item]:

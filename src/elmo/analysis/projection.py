@@ -26,10 +26,10 @@ def principal_plane(
 
 
 def aligned_planes(vectors: npt.NDArray[np.floating]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """The principal planes of several layers [L, N, D]: points [L, N, 2] from -1 to 1, and what each plane explains [L].
+    """The principal planes of several layers [L, N, D]: points [L, N, 2], and what each explains [L].
 
-    Each layer fills the picture. From the top layer down each plane is turned, and mirrored if need be, to lie as near
-    as it can to the one above (orthogonal Procrustes), so that points move no farther than the layers differ.
+    Each layer fills the picture, from -1 to 1. From the top layer down each plane is turned, and mirrored if need be,
+    to lie as near as it can to the one above (orthogonal Procrustes), so that points move no farther than they must.
     """
     planes = [principal_plane(layer) for layer in vectors]
     points = np.stack([_filling(plane) for plane, _ in planes])

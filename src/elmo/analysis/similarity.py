@@ -30,15 +30,17 @@ def cosines(
 ) -> npt.NDArray[np.floating]:
     """The cosine of each vector [L, N, D] with each of others [L, M, D], layer by layer: [L, N, M].
 
-    `mean` [L, 1, D] is subtracted before. Vectors of tokens have much in common, whatever they mean, which it takes away.
+    `mean` [L, 1, D] is subtracted before: what the vectors of all tokens have in common, whatever they mean.
     """
     found: npt.NDArray[np.floating] = unit(first - mean) @ unit(second - mean).swapaxes(-1, -2)
-    return np.clip(found, -1.0, 1.0)
+    np.clip(found, -1.0, 1.0, out=found)
+    return found
 
 
 def unit(vectors: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     """Vectors of length 1; zeros stay zeros."""
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12)
+    found: npt.NDArray[np.floating] = vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12)
+    return found
 
 
 def place_of(word: str, tokens: Sequence[str], *, occurrence: int = 1, ignore_case: bool = False) -> int:

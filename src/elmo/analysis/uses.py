@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from elmo.analysis.clusters import Labels, cluster_vectors, silhouette
-from elmo.analysis.collection import Collection, Near, Passage, Place, evenly
+from elmo.analysis.collection import Collection, Passage, Place
+from elmo.analysis.neighbors import Neighbor
 from elmo.analysis.projection import aligned_planes
 from elmo.analysis.similarity import cosines
 from elmo.errors import InputError
@@ -35,16 +36,12 @@ class Uses:
     collection: Collection
     word: str
     places: Sequence[Place]
+    passages: Sequence[Passage]  # the sentence of each
     vectors: Floats
     found: int  # how many uses there are; those here are evenly taken if they are fewer
 
     def __len__(self) -> int:
         return len(self.places)
-
-    @property
-    def passages(self) -> list[Passage]:
-        """The sentence of each use."""
-        return [self.collection.passages[place.sentence] for place in self.places]
 
     @property
     def senses(self) -> list[str | None]:
@@ -61,14 +58,12 @@ class Uses:
 
     def likeness(self, use: int, *, centred: bool) -> Floats:
         """The cosine of one use with each [L, N]; `centred`: after the collection's mean vector is subtracted."""
-        mean = self.collection.mean if centred else 0.0
+        mean = self.collection.mean() if centred else 0.0
         return cosines(self.vectors[:, [use]], self.vectors, mean=mean)[:, 0]
 
-    def neighbors(self, use: int, *, count: int) -> list[list[Near]]:
+    def neighbors(self, use: int, *, count: int) -> list[list[Neighbor]]:
         """In each layer the words of the collection that are nearest to a use, at most one of a sentence."""
-        place = self.places[use]
-        tokens = self.collection.passages[place.sentence].tokens
-        return self.collection.near(tokens, place.token, words="all", count=count)
+        return self.collection.near(self.passages[use].tokens, self.places[use].token, count=count)
 
     def clusterings(self, layer: int) -> dict[int, Clustering]:
         """The uses in two to six clusters, as far as there are so many that differ."""
@@ -85,10 +80,10 @@ class Uses:
 
 def find_uses(collection: Collection, word: str, *, most: int, ignore_case: bool = False) -> Uses:
     """The uses of a word in a collection with their vectors: all of them, or `most` evenly taken."""
-    places = collection.places(word, ignore_case=ignore_case)
+    places, found = collection.places(word, most=most, ignore_case=ignore_case)
     if not places:
-        other = [] if ignore_case else collection.places(word, ignore_case=True)
+        other = False if ignore_case else collection.places(word, most=1, ignore_case=True)[1] > 0
         hint = "; it is there where upper and lower case are one" if other else "; choose another word or another text"
-        raise InputError(f"{word!r} is in none of the {len(collection.passages)} sentences{hint}")
-    taken = evenly(places, most)
-    return Uses(collection, word, taken, collection.vectors(taken), len(places))
+        raise InputError(f"{word!r} is in none of the {collection.sentence_count:,} sentences{hint}")
+    passages = [collection.passage(place.sentence) for place in places]
+    return Uses(collection, word, places, passages, collection.vectors(places), found)

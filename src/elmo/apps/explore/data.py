@@ -4,16 +4,17 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from elmo.analysis.collection import Collection, Near, Passage, passages_of_text
-from elmo.analysis.similarity import cosines
+from elmo.analysis.collection import Collection, passages_of_text
+from elmo.analysis.neighbors import Neighbor
+from elmo.analysis.similarity import cosines, unit
+from elmo.analysis.textcollection import TextCollection
 from elmo.analysis.uses import Uses, find_uses
-from elmo.apps.explore.fields import LONGEST_SENTENCE, LONGEST_WORD, Fields
-from elmo.embed.embedder import Embedder
 from elmo.errors import InputError
 
-Key, Value = TypeVar("Key"), TypeVar("Value")
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 Object = dict[str, Any]
 
 # Words that are shown first where a text has them: each has clearly different senses in the packaged sentences.
@@ -31,12 +32,22 @@ MADE_UP = (
 USES, MOST_USES = 500, 5000
 NEIGHBORS = 8
 LONGEST_TEXT = 1_000_000  # characters of a pasted text: some ten thousand sentences
+LONGEST_SENTENCE = 2000
 MOST_WORDS = 400  # offered in the list of words
 KEPT_TEXTS, KEPT_USES = 4, 8
 
 
 class UnknownTextError(InputError):
     """A pasted text that is not kept any more; the page gives it again."""
+
+
+class Wanted(NamedTuple):
+    """Which uses are asked about: of a word, in a pasted text or the main one, how many."""
+
+    word: str
+    text: str = ""
+    most: int = USES
+    ignore_case: bool = False
 
 
 class Kept(Generic[Key, Value]):
@@ -59,16 +70,19 @@ class Kept(Generic[Key, Value]):
 
 
 class Explorer:
-    """Answers to the page's requests about a model and a collection, and about texts that are pasted."""
+    """Answers to the page's requests about a collection, and about texts that are pasted.
 
-    def __init__(self, embedder: Embedder, passages: Sequence[Passage], *, model: str, source: str) -> None:
-        self.embedder, self.model, self.source = embedder, model, source
-        self._main = Collection(embedder, passages)
+    `model` and `source` are what the page calls the model and the collection.
+    """
+
+    def __init__(self, collection: Collection, *, model: str, source: str) -> None:
+        self.embedder, self.model, self.source = collection.embedder, model, source
+        self._main = collection
         self._texts: Kept[str, Collection] = Kept(KEPT_TEXTS)
-        self._uses: Kept[tuple[str, str, int, bool], Uses] = Kept(KEPT_USES)
-        self._comparing = Lock()
+        self._uses: Kept[Wanted, Uses] = Kept(KEPT_USES)
+        self._looking = Lock()
 
-    def start(self, _fields: Fields) -> Object:
+    def start(self) -> Object:
         """What the page says before a word is asked for."""
         tokenizer = self.embedder.model.tokenizer
         return {
@@ -76,7 +90,7 @@ class Explorer:
             "layers": layer_names(self.embedder.layer_count),
             "language": tokenizer.language or "",
             "source": self.source,
-            **self._size(self._main),
+            **_size(self._main),
             "examples": self.examples(),
             "pairs": PAIRS,
             "made_up": MADE_UP,
@@ -85,28 +99,25 @@ class Explorer:
         }
 
     def examples(self) -> list[str]:
-        """Words to begin with: the well-known ones that are used often enough, or the most frequent long words."""
-        known = [word for word in EXAMPLES if len(self._main.places(word)) >= 8]
-        return known if len(known) >= 4 else _interesting(self._main)[:8]
+        """Words to begin with: the well-known ones that are used often enough, or frequent long words."""
+        known = [word for word in EXAMPLES if self._main.places(word, most=1)[1] >= 8]
+        return known if len(known) >= 4 else _interesting(self._main)
 
-    def words(self, fields: Fields) -> Object:
+    def words(self, text: str = "") -> Object:
         """The words of a text that are used at least three times, the most frequent first."""
-        counts = self._collection(fields).counts().most_common()
-        found = [[word, count] for word, count in counts if count >= 3 and any(map(str.isalnum, word))]
-        return {"words": found[:MOST_WORDS]}
+        found = self._collection(text).words(MOST_WORDS)
+        return {"words": [[word, count] for word, count in found if count >= 3 and any(map(str.isalnum, word))]}
 
-    def text(self, fields: Fields) -> Object:
+    def take_text(self, content: str) -> Object:
         """Take a pasted text; the answer has the name that the other requests call it by."""
-        text = fields.text("content", longest=LONGEST_TEXT)
-        name = hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
-        collection = self._texts.get(name, lambda: self._read(text))
-        return {"text": name, **self._size(collection), "examples": _interesting(collection)[:8]}
+        name = hashlib.sha256(content.encode("utf-8")).hexdigest()[:16]
+        collection = self._texts.get(name, lambda: self._read(content))
+        return {"text": name, **_size(collection), "examples": _interesting(collection)}
 
-    def uses(self, fields: Fields) -> Object:
+    def uses(self, wanted: Wanted) -> Object:
         """The uses of a word and their place on the map in each layer."""
-        uses = self.find(fields)
+        uses = self.find(wanted)
         points, explained = uses.planes()
-        senses = uses.senses
         return {
             "word": uses.word,
             "found": uses.found,
@@ -119,93 +130,77 @@ class Explorer:
                     "file": passage.file,
                     "line": passage.line,
                 }
-                for passage, place, sense in zip(uses.passages, uses.places, senses, strict=True)
+                for passage, place, sense in zip(uses.passages, uses.places, uses.senses, strict=True)
             ],
             "points": points.round(4).tolist(),
             "explained": explained.round(4).tolist(),
         }
 
-    def likeness(self, fields: Fields) -> Object:
+    def likeness(self, wanted: Wanted, use: int, *, centred: bool) -> Object:
         """The cosine of one use with each other, layer by layer."""
-        uses = self.find(fields)
-        use = fields.number("use", least=0, most=len(uses) - 1)
-        return {"cosines": uses.likeness(use, centred=fields.switch("centred")).round(4).tolist()}
+        uses = self.find(wanted)
+        return {"cosines": uses.likeness(_one_of(use, uses), centred=centred).round(4).tolist()}
 
-    def clusters(self, fields: Fields) -> Object:
+    def clusters(self, wanted: Wanted, layer: int) -> Object:
         """The uses in two to six clusters by their vectors of a layer."""
-        uses = self.find(fields)
-        layer = fields.number("layer", least=0, most=self.embedder.layer_count - 1)
         return {
             "clusterings": [
                 {"count": count, "labels": found.labels.tolist(), "silhouette": round(found.silhouette, 3)}
-                for count, found in uses.clusterings(layer).items()
+                for count, found in self.find(wanted).clusterings(layer).items()
             ]
         }
 
-    def compare(self, fields: Fields) -> Object:
+    def neighbors(self, wanted: Wanted, use: int) -> Object:
+        """The words of the text that are nearest to one use of a word, layer by layer."""
+        uses = self.find(wanted)
+        with self._looking:  # the first that asks embeds the text, and the others wait for it
+            found = uses.neighbors(_one_of(use, uses), count=NEIGHBORS)
+        return _layers_of_near(uses.collection, found)
+
+    def near(self, sentence: str, place: int, text: str = "") -> Object:
+        """The words of a text that are nearest to a word of a sentence, layer by layer."""
+        collection = self._collection(text)
+        tokens = self.read_sentence(sentence)
+        if place >= len(tokens):
+            raise InputError(f"place is {place}, but the sentence has {len(tokens)} words, counted from 0")
+        with self._looking:
+            found = collection.near(tokens, place, count=NEIGHBORS)
+        known = collection.places(tokens[place], most=1, ignore_case=True)[1] > 0
+        return {"tokens": tokens, "place": place, "known": known, **_layers_of_near(collection, found)}
+
+    def compare(self, first: str, second: str, *, centred: bool) -> Object:
         """The cosine of each word of a sentence with each of another, layer by layer."""
-        sentences = [self._sentence(fields, name) for name in ("first", "second")]
-        mean = self._main.mean if fields.switch("centred") else 0.0
-        first, second = self.embedder.encode(sentences, layers="all", show_progress_bar=False)
+        sentences = [self.read_sentence(sentence) for sentence in (first, second)]
+        mean = self._main.mean() if centred else 0.0
+        a, b = map(unit, self.embedder.encode(sentences, layers="all", show_progress_bar=False))
         return {
             "first": sentences[0],
             "second": sentences[1],
-            "cosines": cosines(first, second, mean=mean).round(4).tolist(),
+            "cosines": cosines(a, b, mean=mean).round(4).tolist(),
         }
 
-    def neighbors(self, fields: Fields) -> Object:
-        """The words of the text that are nearest to one use of a word, layer by layer."""
-        uses = self.find(fields)
-        use = fields.number("use", least=0, most=len(uses) - 1)
-        with self._comparing:
-            found = uses.neighbors(use, count=NEIGHBORS)
-        return self._layers_of_near(uses.collection, found)
-
-    def near(self, fields: Fields) -> Object:
-        """The words of a text that are nearest to a word of a sentence, layer by layer."""
-        collection = self._collection(fields)
-        tokens = self._sentence(fields, "sentence")
-        place = fields.number("place", least=0, most=len(tokens) - 1)
-        with self._comparing:  # the first that asks embeds the text, and the others wait for it
-            found = collection.near(tokens, place, words="all", count=NEIGHBORS)
-        return {
-            "tokens": tokens,
-            "place": place,
-            "known": bool(collection.places(tokens[place], ignore_case=True)),
-            **self._layers_of_near(collection, found),
-        }
-
-    def tokens(self, fields: Fields) -> Object:
+    def tokens(self, sentence: str) -> Object:
         """A sentence as the model reads it."""
-        return {"tokens": self._sentence(fields, "sentence")}
+        return {"tokens": self.read_sentence(sentence)}
 
-    def _layers_of_near(self, collection: Collection, found: Sequence[Sequence[Near]]) -> Object:
-        return {
-            "searched": collection.searched.sentences,
-            "sentences": len(collection.passages),
-            "layers": [[_near(collection, near) for near in layer] for layer in found],
-        }
-
-    def _sentence(self, fields: Fields, name: str) -> list[str]:
-        words = self.embedder.model.tokenizer.tokenize(fields.text(name, longest=LONGEST_SENTENCE)).words
-        if not words:
-            raise InputError(f"{name!r} has no words; type a sentence")
-        return words
-
-    def find(self, fields: Fields) -> Uses:
-        """The uses of a word with their vectors, as the page's requests name them."""
-        collection = self._collection(fields)
-        text = fields.text("text", longest=16, default="")
-        word = fields.text("word", longest=LONGEST_WORD)
-        most = fields.number("most", least=3, most=MOST_USES, default=USES)
-        ignore_case = fields.switch("ignore_case")
+    def find(self, wanted: Wanted) -> Uses:
+        """The uses of a word with their vectors."""
+        collection = self._collection(wanted.text)
         return self._uses.get(
-            (text, word, most, ignore_case),
-            lambda: find_uses(collection, word, most=most, ignore_case=ignore_case),
+            wanted,
+            lambda: find_uses(collection, wanted.word, most=wanted.most, ignore_case=wanted.ignore_case),
         )
 
-    def _collection(self, fields: Fields) -> Collection:
-        name = fields.text("text", longest=16, default="")
+    def read_sentence(self, sentence: str) -> list[str]:
+        """The words of a sentence; one that is too long or has none is refused."""
+        if len(sentence) > LONGEST_SENTENCE:
+            raise InputError(f"the sentence has {len(sentence):,} characters; {LONGEST_SENTENCE:,} are the most")
+        words = self.embedder.model.tokenizer.tokenize(sentence).words
+        if not words:
+            raise InputError("the sentence has no words; type one")
+        return words
+
+    def _collection(self, name: str) -> Collection:
         if not name:
             return self._main
 
@@ -215,16 +210,15 @@ class Explorer:
         return self._texts.get(name, lost)
 
     def _read(self, text: str) -> Collection:
-        passages = list(passages_of_text(text, self.embedder.model.tokenizer))
-        if not passages:
+        if len(text) > LONGEST_TEXT:
+            raise InputError(
+                f"the text has {len(text):,} characters; {LONGEST_TEXT:,} are the most. Start with the file: "
+                "elmo explore text.txt"
+            )
+        collection = TextCollection(self.embedder, passages_of_text(text, self.embedder.model.tokenizer))
+        if not collection.sentence_count:
             raise InputError("the text has no words; paste some sentences")
-        return Collection(self.embedder, passages)
-
-    def _size(self, collection: Collection) -> Object:
-        return {
-            "sentences": len(collection.passages),
-            "tokens": sum(len(passage.tokens) for passage in collection.passages),
-        }
+        return collection
 
 
 def layer_names(count: int) -> list[str]:
@@ -232,20 +226,38 @@ def layer_names(count: int) -> list[str]:
     return ["tokens", *(f"LSTM {layer}" for layer in range(1, count))]
 
 
-def _near(collection: Collection, near: Near) -> Object:
-    passage = collection.passages[near.place.sentence]
+def _one_of(use: int, uses: Uses) -> int:
+    if use >= len(uses):
+        raise InputError(f"use is {use}, but there are {len(uses)} uses, counted from 0")
+    return use
+
+
+def _size(collection: Collection) -> Object:
+    return {"sentences": collection.sentence_count, "tokens": collection.token_count}
+
+
+def _layers_of_near(collection: Collection, found: Sequence[Sequence[Neighbor]]) -> Object:
     return {
-        "tokens": passage.tokens,
-        "place": near.place.token,
-        "similarity": round(near.similarity, 4),
-        "file": passage.file,
-        "line": passage.line,
+        "searched": collection.searched_count,
+        "sentences": collection.sentence_count,
+        "layers": [
+            [
+                {
+                    "tokens": near.tokens,
+                    "place": near.place,
+                    "similarity": round(near.similarity, 4),
+                    "file": near.file,
+                    "line": near.line,
+                }
+                for near in layer
+            ]
+            for layer in found
+        ],
     }
 
 
 def _interesting(collection: Collection) -> list[str]:
-    """Words worth a look: long enough to have a meaning, used more than a few times, the most frequent first."""
-    counts = collection.counts().most_common()
-    return [word for word, count in counts if count >= 5 and word.islower() and len(word) >= 4] or [
-        word for word, count in counts if count >= 3 and any(map(str.isalnum, word))
-    ]
+    """Eight words worth a look: long enough to have a meaning, used more than a few times."""
+    counts = [pair for pair in collection.words(MOST_WORDS) if pair[1] >= 3]
+    long = [word for word, count in counts if count >= 5 and word.islower() and len(word) >= 4]
+    return (long or [word for word, _ in counts if any(map(str.isalnum, word))])[:8]

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elmo.analysis.uses import Uses
-from elmo.apps.explore.data import MADE_UP, NEIGHBORS, PAIRS, Explorer, Object
-from elmo.apps.explore.fields import Fields
+from elmo.apps.explore.data import MADE_UP, PAIRS, Explorer, Object, Wanted
 from elmo.errors import InputError
 
 STATIC = Path(__file__).parent / "static"
@@ -62,7 +61,9 @@ def one_script() -> str:
         for _, other in _IMPORT.findall(source):
             add(other)
         exported = ", ".join(name for _, name in _EXPORT.findall(source))
-        body = _IMPORT.sub(lambda found: f"const {{{found[1].replace(' as ', ': ')}}} = {_variable(found[2])};\n", source)
+        body = _IMPORT.sub(
+            lambda found: f"const {{{found[1].replace(' as ', ': ')}}} = {_variable(found[2])};\n", source
+        )
         body = _EXPORT.sub(r"\1 \2", body)
         modules[name] = f"const {_variable(name)} = (() => {{\n{body}\nreturn {{ {exported} }};\n}})();\n"
 
@@ -74,50 +75,59 @@ def page_data(explorer: Explorer, words: Sequence[str]) -> Object:
     """The answers to what the page may ask without a model."""
     if not words:
         raise InputError("no word is named; a page in one file holds the uses of some words")
-    sentences: dict[int, list[str]] = {}
+    sentences = Sentences()
     answers = {}
     for first, second in PAIRS:
         for centred in (False, True):
             fields = {"first": first, "second": second, "centred": centred}
-            answers[_asked("compare", fields)] = explorer.compare(Fields(fields))
+            answers[_asked("compare", fields)] = explorer.compare(first, second, centred=centred)
     for word, sentence in MADE_UP:
-        tokens = explorer.tokens(Fields({"sentence": sentence}))
-        answers[_asked("tokens", {"sentence": sentence})] = tokens
-        fields = {"sentence": sentence, "place": tokens["tokens"].index(word)}
-        answers[_asked("near", fields)] = explorer.near(Fields(fields))
+        tokens = explorer.read_sentence(sentence)
+        place = tokens.index(word)
+        answers[_asked("tokens", {"sentence": sentence})] = {"tokens": tokens}
+        answers[_asked("near", {"sentence": sentence, "place": place})] = explorer.near(sentence, place)
     return {
-        "start": {**explorer.start(Fields({})), "examples": list(dict.fromkeys(words))},
+        "start": {**explorer.start(), "examples": list(dict.fromkeys(words))},
         "words": {word: _word(explorer, word, sentences) for word in dict.fromkeys(words)},
-        "sentences": sentences,
+        "sentences": sentences.all,
         "answers": answers,
     }
 
 
-def _word(explorer: Explorer, word: str, sentences: dict[int, list[str]]) -> Object:
-    """All that the page asks about a word; `sentences` takes up those that it names."""
-    fields: Object = {"word": word, "most": MOST_USES}
-    found = explorer.uses(Fields(fields))
-    uses = explorer.find(Fields(fields))
+class Sentences:
+    """The sentences that are named in the data, each kept once."""
+
+    def __init__(self) -> None:
+        self.all: list[list[str]] = []
+        self._numbers: dict[tuple[str, ...], int] = {}
+
+    def number(self, tokens: list[str]) -> int:
+        """The number of a sentence, which is a new one if it was not named before."""
+        number = self._numbers.setdefault(tuple(tokens), len(self.all))
+        if number == len(self.all):
+            self.all.append(tokens)
+        return number
+
+
+def _word(explorer: Explorer, word: str, sentences: Sentences) -> Object:
+    """All that the page asks about a word."""
+    wanted = Wanted(word, most=MOST_USES)
+    found, uses = explorer.uses(wanted), explorer.find(wanted)
     for use in found["uses"]:
-        sentences[use["sentence"]] = use.pop("tokens")
-    near = [uses.neighbors(use, count=NEIGHBORS) for use in range(len(uses))]
-    for layers in near:
-        for at in (one.place.sentence for layer in layers for one in layer):
-            sentences[at] = uses.collection.passages[at].tokens
-    searched = {"searched": uses.collection.searched.sentences, "sentences": len(uses.collection.passages)}
+        use["tokens"] = sentences.number(use["tokens"])
+    near = [explorer.neighbors(wanted, use) for use in range(len(uses))]
+    for one in near:
+        one["layers"] = [
+            [[sentences.number(near["tokens"]), near["place"], near["similarity"]] for near in layer]
+            for layer in one["layers"]
+        ]
     layers = range(explorer.embedder.layer_count)
     return {
         "uses": found,
         "plain": _packed(uses, centred=False),
         "centred": _packed(uses, centred=True),
-        "clusterings": [explorer.clusters(Fields({**fields, "layer": layer}))["clusterings"] for layer in layers],
-        "neighbors": [
-            {
-                **searched,
-                "layers": [[[*one.place, round(one.similarity, 4)] for one in layer] for layer in layers_of_use],
-            }
-            for layers_of_use in near
-        ],
+        "clusterings": [explorer.clusters(wanted, layer)["clusterings"] for layer in layers],
+        "neighbors": near,
     }
 
 

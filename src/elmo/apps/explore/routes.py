@@ -1,32 +1,32 @@
-"""The routes of the page: its files, and its requests for data. A list for any Starlette application."""
+"""The routes of the page for the server: its files, and its requests for data."""
 
-import json
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from elmo.apps.explore.data import Explorer, Object, UnknownTextError
+from elmo.apps.explore.data import MOST_USES, USES, Explorer, Object, UnknownTextError, Wanted
 from elmo.apps.explore.export import one_page
-from elmo.apps.explore.fields import LONGEST_WORD, Fields
-from elmo.errors import ElmoError
+from elmo.apps.server.answers import Answer, answer_json
+from elmo.apps.server.bodies import read_json
+from elmo.apps.server.fields import Fields
+from elmo.apps.server.refusals import RefusedError
+from elmo.errors import UserError
 
 STATIC = Path(__file__).parent / "static"
-MOST_BYTES = 4_100_000  # of a body: a pasted text of a million characters, in any script
 HEADERS = {
     # Pictures are drawn in the page and saved from it (blob:); nothing is loaded from anywhere else.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
+LARGE = 1 << 30  # any number that is checked elsewhere
 
 
 class Files(StaticFiles):
@@ -41,72 +41,72 @@ class Files(StaticFiles):
 
 def explore_routes(explorer: Explorer) -> list[BaseRoute]:
     """`/` is the page, `/explore/static` its files, and `POST /explore/data/NAME` answers it."""
+    top = explorer.embedder.layer_count - 1
 
-    async def page(_request: Request) -> Response:
+    async def page(_: Request) -> Response:
         return FileResponse(STATIC / "index.html", headers=HEADERS)
 
-    async def export(request: Request) -> Response:
-        async def answer(fields: Fields) -> Response:
-            words = fields.text("words", longest=20 * LONGEST_WORD).split()
-            html = await run_in_threadpool(one_page, explorer, words)
-            name = {"Content-Disposition": 'attachment; filename="elmo-explore.html"'}
-            return Response(html, media_type="text/html", headers=name)
-
-        return await _answered(request, answer)
+    def use(fields: Fields) -> int:
+        return int(fields.integer("use", 0, least=0, most=MOST_USES))
 
     answers: dict[str, Callable[[Fields], Object]] = {
-        "start": explorer.start,
-        "words": explorer.words,
-        "text": explorer.text,
-        "uses": explorer.uses,
-        "likeness": explorer.likeness,
-        "clusters": explorer.clusters,
-        "compare": explorer.compare,
-        "neighbors": explorer.neighbors,
-        "near": explorer.near,
-        "tokens": explorer.tokens,
+        "start": lambda _: explorer.start(),
+        "words": lambda fields: explorer.words(fields.text("text", "")),
+        "text": lambda fields: explorer.take_text(fields.text("content")),
+        "uses": lambda fields: explorer.uses(wanted(fields)),
+        "likeness": lambda fields: explorer.likeness(
+            wanted(fields), use(fields), centred=fields.flag("centred", default=False)
+        ),
+        "clusters": lambda fields: explorer.clusters(wanted(fields), fields.integer("layer", top, least=0, most=top)),
+        "neighbors": lambda fields: explorer.neighbors(wanted(fields), use(fields)),
+        "near": lambda fields: explorer.near(
+            fields.text("sentence"), fields.integer("place", 0, least=0, most=LARGE), fields.text("text", "")
+        ),
+        "compare": lambda fields: explorer.compare(
+            fields.text("first"), fields.text("second"), centred=fields.flag("centred", default=False)
+        ),
+        "tokens": lambda fields: explorer.tokens(fields.text("sentence")),
     }
+    routes = [_route(f"/explore/data/{name}", _as_json(answer)) for name, answer in answers.items()]
     return [
         Route("/", page),
-        *(Route(f"/explore/data/{name}", _data(answer), methods=["POST"]) for name, answer in answers.items()),
-        Route("/explore/page", export, methods=["POST"]),
+        *routes,
+        _route("/explore/page", lambda fields: _as_page(explorer, fields.text("words").split())),
         Mount("/explore/static", Files(directory=STATIC)),
     ]
 
 
-def _data(find: Callable[[Fields], Object]) -> Callable[[Request], Awaitable[Response]]:
-    async def answer(fields: Fields) -> Response:
-        return JSONResponse(await run_in_threadpool(find, fields))
-
-    async def route(request: Request) -> Response:
-        return await _answered(request, answer)
-
-    return route
-
-
-async def _answered(request: Request, answer: Callable[[Fields], Awaitable[Response]]) -> Response:
-    """The answer to a request whose body is a JSON object, or what is wrong with it in one sentence."""
-    # Pages of other sites can post text without asking, but not JSON.
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        return _refused(415, "the content type must be application/json")
-    body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > MOST_BYTES:
-            return _refused(413, f"the body has more than {MOST_BYTES} bytes")
-    try:
-        values: Any = json.loads(body)
-    except (ValueError, RecursionError):
-        return _refused(400, "the body is not JSON")
-    try:
-        return await answer(Fields(values))
-    except UnknownTextError as error:
-        return _refused(404, str(error))
-    except ElmoError as error:
-        return _refused(422, str(error))
+def wanted(fields: Fields) -> Wanted:
+    """Which uses a request is about."""
+    return Wanted(
+        fields.text("word"),
+        fields.text("text", ""),
+        fields.integer("most", USES, least=3, most=MOST_USES),
+        fields.flag("ignore_case", default=False),
+    )
 
 
-def _refused(status: int, message: str) -> Response:
-    """In the shape of the server's other errors."""
-    error = {"message": message, "type": "invalid_request_error", "code": None, "param": None}
-    return JSONResponse({"error": error}, status_code=status)
+def _as_json(find: Callable[[Fields], Object]) -> Callable[[Fields], Response]:
+    return lambda fields: answer_json(find(fields))
+
+
+def _as_page(explorer: Explorer, words: list[str]) -> Response:
+    name = {"Content-Disposition": 'attachment; filename="elmo-explore.html"'}
+    return Answer(one_page(explorer, words).encode("utf-8"), media_type="text/html", headers=name)
+
+
+def _route(path: str, answer: Callable[[Fields], Response]) -> Route:
+    """A route whose answer to the fields of a JSON object is found in a thread."""
+
+    async def endpoint(request: Request) -> Response:
+        call, limits = request.state.call, request.app.state.service.limits
+        call.route = path
+        fields = Fields(await read_json(request, call, limits), limits)
+        try:
+            return await asyncio.to_thread(answer, fields)
+        except UnknownTextError as error:
+            raise RefusedError(404, str(error)) from None
+        except UserError as error:
+            raise RefusedError(422, str(error)) from None
+
+    return Route(path, endpoint, methods=["POST"])

@@ -50,6 +50,7 @@ export class CanvasDots {
     this.groups = uses.map(() => 0);
     this.node = document.createElement("canvas");
     this.node.className = "dots";
+    this.colours = shownColours();
     this.sprites = new Map();
   }
 

@@ -50,7 +50,7 @@ function fromPage(name, fields) {
   if (name === "start") return saved.start;
   if (name === "words") return { words: Object.entries(saved.words).map(([word, own]) => [word, own.uses.found]) };
   const own = saved.words[fields.word];
-  if (own && name === "uses") return { ...own.uses, uses: own.uses.uses.map((use) => ({ ...use, tokens: saved.sentences[use.sentence] })) };
+  if (own && name === "uses") return { ...own.uses, uses: own.uses.uses.map((use) => ({ ...use, tokens: saved.sentences[use.tokens] })) };
   if (own && name === "likeness") return { cosines: likenessOf(own, fields.use, fields.centred) };
   if (own && name === "clusters") return { clusterings: own.clusterings[fields.layer] };
   if (own && name === "neighbors") return unfold(own.neighbors[fields.use]);
