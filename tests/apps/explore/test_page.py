@@ -200,7 +200,8 @@ def test_every_stop_of_the_keyboard_shows_where_it_is(visit: Visit) -> None:
         found = page.evaluate(
             """() => {
                 const style = getComputedStyle(document.activeElement);
-                return [document.activeElement.outerHTML.slice(0, 80), style.outlineStyle, parseFloat(style.outlineWidth)];
+                const html = document.activeElement.outerHTML.slice(0, 80);
+                return [html, style.outlineStyle, parseFloat(style.outlineWidth)];
             }"""
         )
         assert found[1] != "none", found
@@ -295,7 +296,8 @@ def test_an_own_text_is_looked_into_and_survives_a_reload(visit: Visit) -> None:
     page = visit.open()
     page.get_by_role("button", name="Text …").click()
     page.locator("#own-text").fill(
-        "The seal signed nothing. <b>A seal</b> swims.\nA broken seal on the letter. The wax seal is red. Every seal dives."
+        "The seal signed nothing. <b>A seal</b> swims.\n"
+        "A broken seal on the letter. The wax seal is red. Every seal dives."
     )
     page.get_by_role("button", name="Use this text").click()
     until(page, "document.getElementById('about').textContent.includes('your text')")
@@ -364,7 +366,8 @@ def test_five_thousand_uses_move_from_layer_to_layer(browser: Any, origin: str) 
         name = page.evaluate(
             """async content => {
                 const headers = {"content-type": "application/json"};
-                const reply = await fetch("explore/data/text", {method: "POST", headers, body: JSON.stringify({content})});
+                const body = JSON.stringify({content});
+                const reply = await fetch("explore/data/text", {method: "POST", headers, body});
                 const found = await reply.json();
                 sessionStorage.setItem("elmo-text:" + found.text, content);
                 return found.text;
