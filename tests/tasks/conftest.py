@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 from tests.tiny import make_bilm
 
+from elmo.tasks.questions.answer import Answer
 from elmo.tasks.recipes import Recipe, find_recipe
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights.formats import read_model, write_model
@@ -31,6 +32,7 @@ CLASSIFIER = {
     "task.model.maxout_dropout": (0.0,),
 }
 PAIRS = {"task.model.hidden": 12, "task.model.dropout": 0.0}
+QUESTIONS = {"task.model.hidden": 12, "task.model.dropout": 0.0, "embedding.elmo.dropout": 0.0}
 
 
 class Sample(NamedTuple):
@@ -42,6 +44,7 @@ class Sample(NamedTuple):
     changes: dict[str, Any]
     broken: str  # a line that is none
     broken_line: int
+    wrong: Any = "?"  # an answer that is never right
 
 
 SAMPLES_OF_TASKS = {
@@ -68,6 +71,15 @@ SAMPLES_OF_TASKS = {
     ),
     "entailment": Sample(
         "entailment", SAMPLES / "pairs-train.jsonl", SAMPLES / "pairs-dev.tsv", PAIRS, '{"gold_label": "neutral"}\n', 1
+    ),
+    "questions": Sample(
+        "questions",
+        SAMPLES / "questions-train.json",
+        SAMPLES / "questions-dev.json",
+        QUESTIONS,
+        '{"data": []}\n',
+        1,
+        Answer("?", 0, 1),
     ),
 }
 

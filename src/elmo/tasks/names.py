@@ -2,4 +2,4 @@
 
 from typing import Literal
 
-TaskName = Literal["ner", "chunk", "pos", "classification", "entailment"]
+TaskName = Literal["ner", "chunk", "pos", "classification", "entailment", "questions"]
