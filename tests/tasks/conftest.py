@@ -1,13 +1,15 @@
 """A tiny biLM, the samples, and recipes small enough for tests."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from tests.tiny import make_bilm
 
-from elmo.tasks.questions.answer import Answer
+from elmo.tasks.questions.answer import AnswerPiece
 from elmo.tasks.recipes import Recipe, find_recipe
+from elmo.tasks.roles.propositions import Roles
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.loaded import LoadedModel
@@ -33,6 +35,19 @@ CLASSIFIER = {
 }
 PAIRS = {"task.model.hidden": 12, "task.model.dropout": 0.0}
 QUESTIONS = {"task.model.hidden": 12, "task.model.dropout": 0.0, "embedding.elmo.dropout": 0.0}
+ROLES = {
+    "task.model.hidden": 16,
+    "task.model.layers": 2,
+    "task.model.dropout": 0.0,
+    "task.model.embedding_dropout": 0.0,
+    "task.model.mark": 4,
+    "task.model.finder": 32,
+}
+
+
+def all_wrong(answer: Any) -> Any:
+    """An answer in the place of another in which nothing is right."""
+    return ("O",) * len(answer) if isinstance(answer, tuple) else "?"
 
 
 class Sample(NamedTuple):
@@ -44,7 +59,7 @@ class Sample(NamedTuple):
     changes: dict[str, Any]
     broken: str  # a line that is none
     broken_line: int
-    wrong: Any = "?"  # an answer that is never right
+    wrong: Callable[[Any], Any] = all_wrong
 
 
 SAMPLES_OF_TASKS = {
@@ -66,6 +81,15 @@ SAMPLES_OF_TASKS = {
         "(2 (2 one) (2 two))\n(2 (2 The) (2 end)\n",
         2,
     ),
+    "roles": Sample(
+        "roles",
+        SAMPLES / "roles-train.txt",
+        SAMPLES / "roles-dev.txt",
+        ROLES,
+        "Tom\tNNP\t-\t(ARG0*)\nfell\tVBD\tfall.01\tV*\n",
+        2,
+        lambda _: Roles((), ()),
+    ),
     "classification of lines": Sample(
         "classification", SAMPLES / "reviews-train.tsv", SAMPLES / "reviews-dev.tsv", CLASSIFIER, "good\tyes\nbad\n", 2
     ),
@@ -79,7 +103,7 @@ SAMPLES_OF_TASKS = {
         QUESTIONS,
         '{"data": []}\n',
         1,
-        Answer("?", 0, 1),
+        lambda _: AnswerPiece("?", 0, 1),
     ),
 }
 

@@ -32,6 +32,11 @@ def has_fields(path: str) -> bool:
     return any(suffix.lower() in (CSV, *JSON_LINES) for suffix in Path(path).suffixes[-2:])
 
 
+def is_json_lines(path: str) -> bool:
+    """Whether a file's name says that each of its lines is an object."""
+    return any(suffix.lower() in JSON_LINES for suffix in Path(path).suffixes[-2:])
+
+
 def read_fields_of(path: str, known: Sequence[Fields], *, answers: bool, cure: str) -> Iterator[Record]:
     """The records of a file; without a label only where no `answers` are wanted. Empty lines are left out.
 

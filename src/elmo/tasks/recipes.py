@@ -13,6 +13,7 @@ from elmo.tasks.classification.task import ClassificationConfig
 from elmo.tasks.embedding.config import CharactersConfig, ElmoConfig, EmbeddingConfig, WordsConfig
 from elmo.tasks.entailment.task import EntailmentConfig
 from elmo.tasks.questions.task import QuestionsConfig
+from elmo.tasks.roles.task import RolesConfig
 from elmo.tasks.tagging.task import TaggingConfig
 from elmo.tasks.task import Task, TaskConfig
 from elmo.tasks.training.config import TaskTrainConfig
@@ -104,6 +105,13 @@ RECIPES: dict[str, Recipe] = {
             characters=CharactersConfig(dim=20, filters=100, width=5),
         ),
         train=TaskTrainConfig(epochs=15, batch_size=32, learning_rate=1e-3, patience=5),
+    ),
+    # He et al. 2018 and luheng/lsgn: layers with highways between, dropouts 0.4 and 0.5, Adam at 0.001. An example of a
+    # batch is one predicate.
+    "roles": Recipe(
+        task=RolesConfig(),
+        embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.001)),
+        train=TaskTrainConfig(epochs=20, batch_size=64, learning_rate=1e-3, patience=8),
     ),
 }
 

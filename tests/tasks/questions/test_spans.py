@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from elmo.tasks.questions.spans import Found, Span, best_spans
+from elmo.tasks.questions.spans import Found, ScoredSpan, best_spans
 
 LENGTHS = torch.tensor([7, 4, 1])
 MASK = torch.arange(7) < LENGTHS[:, None]
@@ -12,9 +12,9 @@ OWN = torch.tensor([[2, 5], [0, 4], [0, 1]])
 LONGEST = 3
 
 
-def every_span(starts: torch.Tensor, ends: torch.Tensor, n: int) -> list[Span]:
+def every_span(starts: torch.Tensor, ends: torch.Tensor, n: int) -> list[ScoredSpan]:
     found = [
-        Span(first, last, float(starts[n, first].double() + ends[n, last].double()))
+        ScoredSpan(first, last, float(starts[n, first].double() + ends[n, last].double()))
         for first in range(*OWN[n].tolist())
         for last in range(first, min(first + LONGEST, int(LENGTHS[n])))
     ]
@@ -31,7 +31,7 @@ def test_the_best_pieces_are_those_of_trying_all() -> None:
     for n in range(3):
         every = every_span(starts, ends, n)
         assert alone[n].spans == (every[0],) == several[n].spans[:1]
-        kept: list[Span] = []
+        kept: list[ScoredSpan] = []
         for span in every:
             if not any(set(range(span.first, span.last + 1)) & set(range(k.first, k.last + 1)) for k in kept):
                 kept.append(span)
@@ -40,4 +40,4 @@ def test_the_best_pieces_are_those_of_trying_all() -> None:
 
 
 def test_a_probability_is_never_above_one() -> None:
-    assert Found((Span(0, 0, 3.0),), 3.0 - 1e-12).probability(Span(0, 0, 3.0)) == 1.0
+    assert Found((ScoredSpan(0, 0, 3.0),), 3.0 - 1e-12).probability(ScoredSpan(0, 0, 3.0)) == 1.0

@@ -9,7 +9,7 @@ import pytest
 from tests.tasks.conftest import SAMPLES_OF_TASKS, small_recipe
 
 from elmo.errors import InputError
-from elmo.tasks.questions.answer import Answer
+from elmo.tasks.questions.answer import AnswerPiece
 from elmo.text.tokenizer import Tokenizer
 
 SAMPLE = SAMPLES_OF_TASKS["questions"]
@@ -35,7 +35,7 @@ def test_answers_are_tokens_whose_places_are_characters(tmp_path: Path) -> None:
     (example,) = TASK.read(write(tmp_path / "a.json", squad(asked("Clara Weiss"))))
     first, last = TASK.encode(example, {})
     assert example.tokens[first : last + 1] == ("Clara", "Weiss")
-    assert example.answer == Answer("Clara Weiss", CONTEXT.index("Clara"), len(CONTEXT) - 1)
+    assert example.answer == AnswerPiece("Clara Weiss", CONTEXT.index("Clara"), len(CONTEXT) - 1)
     assert example.texts[0].ends == (11, 20)
     assert example.texts[1].tokens == ("Who", "opened", "it", "?")
     assert "n't" in example.tokens  # read with another apostrophe than it is written with
@@ -63,13 +63,41 @@ def test_questions_need_no_answers_and_compressed_files_are_read(tmp_path: Path)
         TASK.read_questions(str(tmp_path / "a.json"), Tokenizer())
 
 
+def test_lines_of_json_hold_the_same_questions(tmp_path: Path) -> None:
+    question = asked("1894")
+    wanted = TASK.read(write(tmp_path / "a.json", squad(question)))
+    texts, starts = (["1894"], [CONTEXT.index("1894")])
+    for answers in (question["answers"], {"text": texts, "answer_start": starts}):
+        line = json.dumps({**question, "context": CONTEXT, "answers": answers})
+        found = TASK.read(write(tmp_path / "a.jsonl", f"{line}\n\n{line}\n"))
+        assert [(e.texts, e.answer) for e in found] == [(wanted[0].texts, wanted[0].answer)] * 2
+        assert found[1].place == f"{tmp_path / 'a.jsonl'}: line 3 (id 'q1')"
+    (tmp_path / "b.jsonl").write_text(json.dumps({"context": CONTEXT, "question": "Who?"}), encoding="utf-8")
+    assert TASK.read_questions(str(tmp_path / "b.jsonl"), None)[0].texts[0] == wanted[0].texts[0]
+    for line, problem in (
+        ({"context": CONTEXT, "question": "Who?"}, "line 1: has no list 'answers'"),
+        (
+            {"context": CONTEXT, "question": "Who?", "answers": {"text": texts}},
+            "line 1: answers: has no list 'answer_st",
+        ),
+        ({"context": CONTEXT, "question": "Who?", "answers": {"text": texts, "answer_start": []}}, "1 answers, and 0"),
+        ({"question": "Who?"}, "line 1: has no 'context'"),
+        ([], "line 1: has no 'context'"),
+        ("{", "line 1: has no 'context'"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            TASK.read(write(tmp_path / "a.jsonl", json.dumps(line)))
+    with pytest.raises(InputError, match="line 2 is not JSON"):
+        TASK.read(write(tmp_path / "a.jsonl", "\n{"))
+
+
 def test_all_answers_count_and_written_files_are_read_again(tmp_path: Path) -> None:
     question = asked("1894")
     question["answers"].append({"text": "in 1894", "answer_start": CONTEXT.index("in 1894")})
     examples = TASK.read(write(tmp_path / "a.json", squad(question, {**asked("Clara Weiss"), "id": "q2"})))
     assert [answer.text for answer in examples[0].also] == ["in 1894"]
     start = CONTEXT.index("in 1894")
-    given = [Answer("in 1894", start, start + 7), None]
+    given = [AnswerPiece("in 1894", start, start + 7), None]
     assert TASK.score(examples, given) == {"f1": 50.0, "exact_match": 50.0}
     (line,) = TASK.write(examples, given)
     again = TASK.read_questions(write(tmp_path / "b.json", line), None)
@@ -82,7 +110,7 @@ def test_all_answers_count_and_written_files_are_read_again(tmp_path: Path) -> N
 def test_details_are_told_by_kind_of_question(tmp_path: Path) -> None:
     other = {**asked("1894"), "id": "q2", "question": "In which year was it opened?"}
     examples = TASK.read(write(tmp_path / "a.json", squad(asked("Clara Weiss"), other)))
-    details = TASK.details(examples, [Answer("Clara", 0, 5), examples[1].answer])
+    details = TASK.details(examples, [AnswerPiece("Clara", 0, 5), examples[1].answer])
     assert details.to_dict() == {
         "groups": {
             "which": {"f1": 100.0, "exact_match": 100.0, "questions": 1},

@@ -12,8 +12,8 @@ from tests.tasks.conftest import SAMPLES_OF_TASKS, small_recipe
 
 from elmo.errors import ConfigError, InputError
 from elmo.tasks.examples import Example
-from elmo.tasks.questions.answer import Answer
-from elmo.tasks.questions.spans import Found, Span
+from elmo.tasks.questions.answer import AnswerPiece
+from elmo.tasks.questions.spans import Found, ScoredSpan
 from elmo.tasks.questions.task import QuestionAnswering
 from elmo.tasks.training.directory import load_trained_task
 from elmo.tasks.training.trainer import train_task
@@ -74,10 +74,10 @@ def test_the_best_answer_of_all_windows_wins_and_probabilities_are_of_the_whole_
     task = make()
     (example,) = examples(task, tmp_path / "a.json", "Mason 7")
     windows = task.windows(example)
-    founds = [Found((Span(0, 1, 1.0), Span(5, 6, 0.5)), 2.0) for _ in windows]
+    founds = [Found((ScoredSpan(0, 1, 1.0), ScoredSpan(5, 6, 0.5)), 2.0) for _ in windows]
     number = next(n for n, window in enumerate(windows) if "7" in window.tokens)
     place = windows[number].tokens.index("7")
-    founds[number] = Found((Span(place, place, 3.0),), 4.0)
+    founds[number] = Found((ScoredSpan(place, place, 3.0),), 4.0)
     joined = task.join(example, windows, founds)
     answer = task.decode(example, joined, [])
     assert CONTEXT[answer.start : answer.end] == answer.text == "7"
@@ -113,7 +113,7 @@ def test_other_right_answers_are_part_of_what_a_run_is(model: LoadedModel, tmp_p
     task = recipe.make_task()
     train, dev = task.read(str(SAMPLE.train)), task.read(str(SAMPLE.dev))
     train_task("questions", recipe, train, dev, tmp_path / "run", model=model, device="cpu")
-    other = [replace(dev[0], also=(Answer("x", 0, 1),)), *dev[1:]]
+    other = [replace(dev[0], also=(AnswerPiece("x", 0, 1),)), *dev[1:]]
     assert train_task("questions", recipe, train, dev, tmp_path / "run", model=model, device="cpu", resume=True).done
     with pytest.raises(Exception, match="dev examples"):
         train_task("questions", recipe, train, other, tmp_path / "run", model=model, device="cpu", resume=True)

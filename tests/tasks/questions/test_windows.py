@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from elmo.tasks.examples import Text
-from elmo.tasks.questions.windows import cut, read_long
+from elmo.tasks.questions.windows import cut_windows, read_long
 from elmo.text.tokenizer import Tokenizer
 
 
@@ -15,7 +15,7 @@ def test_windows_cover_the_text_and_own_each_token_once(seed: int) -> None:
     chance = random.Random(seed)
     most = chance.choice((5, 12, 40))
     text = Text.of_sentences([["x"] * chance.randint(1, most) for _ in range(chance.randint(2, 60))])
-    windows = cut(text, most=most)
+    windows = cut_windows(text, most=most)
     assert windows[0].tokens[0] == windows[0].own[0] == 0
     assert windows[-1].tokens[1] == windows[-1].own[1] == len(text)
     for window in windows:
@@ -27,7 +27,7 @@ def test_windows_cover_the_text_and_own_each_token_once(seed: int) -> None:
 
 
 def test_windows_of_short_sentences_share_about_half() -> None:
-    windows = cut(Text.of_sentences([["x"] * 5] * 40), most=100)
+    windows = cut_windows(Text.of_sentences([["x"] * 5] * 40), most=100)
     assert [window.tokens for window in windows] == [(0, 100), (50, 150), (100, 200)]
     assert [window.own for window in windows] == [(0, 75), (75, 125), (125, 200)]
 

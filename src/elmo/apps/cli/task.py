@@ -180,7 +180,7 @@ def predict(
     device: options.Device = None,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Answer with a trained task model: a tag for each token, a label for each text or pair, the answer to a question.
+    """Answer with a trained task model: tags, labels of texts or pairs, roles of predicates, answers to questions.
 
     With --text a tagger reads the sentences of a line one by one; a blank line follows the tags of each line. Pairs are
     lines of `premise<TAB>hypothesis`. Questions are named by --question; a line is an answer, its probability, and

@@ -1,4 +1,4 @@
-"""`Answer`: a piece of a text with its place; and the official scores of SQuAD v1.1, exact match and F1.
+"""`AnswerPiece`: a piece of a text with its place; and the official scores of SQuAD v1.1, exact match and F1.
 
 The rules are those of the official script: answers are compared as small letters without punctuation and articles.
 """
@@ -14,7 +14,7 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)  # of ASCII alone: d
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnswerPiece:
     """What stands at `start` .. `end`, counted in characters of the text."""
 
     text: str

@@ -12,7 +12,7 @@ CANDIDATES = 200  # looked at for several answers that share no token
 
 
 @dataclass(frozen=True)
-class Span:
+class ScoredSpan:
     """Tokens `first` .. `last` with their score; its exponential over that of all pieces is the probability."""
 
     first: int
@@ -24,10 +24,10 @@ class Span:
 class Found:
     """The best pieces of a text, best first, none with a token of another; `total`: the logarithm over all pieces."""
 
-    spans: tuple[Span, ...]
+    spans: tuple[ScoredSpan, ...]
     total: float
 
-    def probability(self, span: Span) -> float:
+    def probability(self, span: ScoredSpan) -> float:
         """How much of all pieces together this one is."""
         return math.exp(min(0.0, span.score - self.total))
 
@@ -44,14 +44,14 @@ def best_spans(starts: Tensor, ends: Tensor, mask: Tensor, own: Tensor, *, longe
     found = []
     for row, where, total in zip(scores.tolist(), places.tolist(), totals, strict=True):
         pairs = zip(row, where, strict=True)
-        spans = (Span(n // longest, n // longest + n % longest, s) for s, n in pairs if s > -math.inf)
+        spans = (ScoredSpan(n // longest, n // longest + n % longest, s) for s, n in pairs if s > -math.inf)
         found.append(Found(apart(spans, most=most), total))
     return found
 
 
-def apart(spans: Iterable[Span], *, most: int) -> tuple[Span, ...]:
+def apart(spans: Iterable[ScoredSpan], *, most: int) -> tuple[ScoredSpan, ...]:
     """The first `most` of pieces that share no token with one before."""
-    kept: list[Span] = []
+    kept: list[ScoredSpan] = []
     for span in spans:
         if all(span.last < other.first or other.last < span.first for other in kept):
             kept.append(span)

@@ -1,4 +1,7 @@
-"""SQuAD v1.1's JSON: articles of paragraphs with questions, and answers with their places in the paragraph."""
+"""SQuAD v1.1's JSON: articles of paragraphs with questions, and answers with their places in the paragraph.
+
+Or its questions as lines of JSON, each with its own context, as data set libraries write them.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,8 +11,8 @@ from typing import Any
 
 from elmo.disk.guarded.plainfiles import bounded_integer, finite_float, shortened
 from elmo.errors import InputError
-from elmo.tasks.fields import has_half_characters
-from elmo.tasks.questions.answer import Answer
+from elmo.tasks.fields import has_half_characters, is_json_lines
+from elmo.tasks.questions.answer import AnswerPiece
 from elmo.text.lines import read_lines
 
 LONGEST_FILE = 1 << 30  # bytes of a line: the file is often one
@@ -24,11 +27,14 @@ class Asked:
     context: str
     id: str
     question: str
-    answers: tuple[Answer, ...]
+    answers: tuple[AnswerPiece, ...]
 
 
 def read_squad(path: str, *, answers: bool) -> Iterator[Asked]:
     """The questions of a file, with their `answers`, each of which has some then, or without."""
+    if is_json_lines(path):
+        yield from _read_lines(path, answers=answers)
+        return
     text = "\n".join(line for _, line in read_lines(path, longest=LONGEST_FILE))
     if not text.strip():
         return
@@ -49,20 +55,44 @@ def read_squad(path: str, *, answers: bool) -> Iterator[Asked]:
             of_paragraph = f"{of_article}, paragraph {m}"
             context = _text(paragraph, "context", of_paragraph)
             for k, asked in enumerate(_list(paragraph, "qas", of_paragraph), start=1):
-                of_question = f"{of_paragraph}, question {k}"
-                question = _text(asked, "question", of_question)
-                number = asked.get("id", "")
-                number = str(number) if isinstance(number, str | int) else ""
-                if number:
-                    of_question = f"{of_question} (id {shortened(number)})"
-                yield Asked(
-                    place=of_question,
-                    title=title,
-                    context=context,
-                    id=number,
-                    question=question,
-                    answers=tuple(_answers(asked, context, of_question)) if answers else (),
-                )
+                yield _asked(asked, context, title, f"{of_paragraph}, question {k}", answers=answers)
+
+
+def _read_lines(path: str, *, answers: bool) -> Iterator[Asked]:
+    for number, line in read_lines(path):
+        place = f"{path}: line {number}"
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{place} is not JSON: {' '.join(str(error).split())[:100]}") from None
+        context = _text(record, "context", place)
+        title = record.get("title", "")
+        found = record.get("answers")
+        if isinstance(found, Mapping):  # lists side by side, not a list of objects
+            texts, starts = (_list(found, name, f"{place}: answers") for name in ("text", "answer_start"))
+            if len(texts) != len(starts):
+                raise InputError(f"{place}: has {len(texts)} answers, and {len(starts)} places of answers")
+            pairs = zip(texts, starts, strict=True)
+            record = {**record, "answers": [{"text": text, "answer_start": start} for text, start in pairs]}
+        yield _asked(record, context, title if isinstance(title, str) else "", place, answers=answers)
+
+
+def _asked(asked: Mapping[str, Any], context: str, title: str, place: str, *, answers: bool) -> Asked:
+    question = _text(asked, "question", place)
+    number = asked.get("id", "")
+    number = str(number) if isinstance(number, str | int) else ""
+    if number:
+        place = f"{place} (id {shortened(number)})"
+    return Asked(
+        place=place,
+        title=title,
+        context=context,
+        id=number,
+        question=question,
+        answers=tuple(_answers(asked, context, place)) if answers else (),
+    )
 
 
 def write_squad(asked: Sequence[Asked]) -> str:
@@ -84,7 +114,7 @@ def write_squad(asked: Sequence[Asked]) -> str:
     return json.dumps({"version": "1.1", "data": data}, ensure_ascii=False)
 
 
-def _answers(asked: Mapping[str, Any], context: str, place: str) -> Iterator[Answer]:
+def _answers(asked: Mapping[str, Any], context: str, place: str) -> Iterator[AnswerPiece]:
     found = _list(asked, "answers", place)
     if not found:
         raise InputError(
@@ -107,7 +137,7 @@ def _answers(asked: Mapping[str, Any], context: str, place: str) -> Iterator[Ans
                 f"{place}: the answer {shortened(text)} is said to stand at {start}, where the context has {there}; "
                 f"{told}: correct answer_start, which counts characters from 0, not bytes"
             )
-        yield Answer(text, start, end)
+        yield AnswerPiece(text, start, end)
 
 
 def _list(value: Any, name: str, place: str) -> list[Any]:

@@ -13,11 +13,11 @@ from elmo.errors import ConfigError, InputError
 from elmo.tasks.details import Details
 from elmo.tasks.embedding.embedding import TaskEmbedding
 from elmo.tasks.examples import Example, Raw, Text
-from elmo.tasks.questions.answer import Answer, best_scores, normalize
+from elmo.tasks.questions.answer import AnswerPiece, best_scores, normalize
 from elmo.tasks.questions.model import Bidaf, BidafConfig
-from elmo.tasks.questions.spans import Found, Span, apart
+from elmo.tasks.questions.spans import Found, ScoredSpan, apart
 from elmo.tasks.questions.squad import Asked, read_squad, write_squad
-from elmo.tasks.questions.windows import cut, read_long
+from elmo.tasks.questions.windows import cut_windows, read_long
 from elmo.tasks.task import Scores, Task
 from elmo.text.lines import read_lines
 from elmo.text.tokenizer import Rule, Tokenizer
@@ -73,7 +73,7 @@ class QuestionExample(Example):
 
 
 class QuestionAnswering(Task):
-    """The piece of a text that answers a question. Answers are `Answer`s."""
+    """The piece of a text that answers a question. Answers are `AnswerPiece`s."""
 
     metric = "f1"
     texts = 2
@@ -150,7 +150,7 @@ class QuestionAnswering(Task):
             return (replace(example, given=(0, len(context))),)
         raw = example.as_written()
         found = []
-        for window in cut(context, most=self.config.window):
+        for window in cut_windows(context, most=self.config.window):
             first, last = window.tokens
             found.append(
                 replace(
@@ -167,7 +167,7 @@ class QuestionAnswering(Task):
         spans = []
         for window, found in zip(windows, answers, strict=True):
             shift = _shift(example, window)
-            spans += [Span(shift + span.first, shift + span.last, span.score) for span in found.spans]
+            spans += [ScoredSpan(shift + span.first, shift + span.last, span.score) for span in found.spans]
         spans.sort(key=lambda span: (-span.score, span.first))
         highest = max(found.total for found in answers)
         total = highest + math.log(sum(math.exp(found.total - highest) for found in answers))
@@ -178,7 +178,7 @@ class QuestionAnswering(Task):
         assert not ids
         return list(covering(example))
 
-    def decode(self, example: Example, answer: Found, labels: Sequence[str]) -> Answer:
+    def decode(self, example: Example, answer: Found, labels: Sequence[str]) -> AnswerPiece:
         """The best piece."""
         assert not labels
         return _piece(example, answer.spans[0])
@@ -281,7 +281,7 @@ class QuestionAnswering(Task):
 def covering(example: Example) -> tuple[int, int]:
     """The first and the last token of the text that the answer has a part of."""
     starts, tokens, answer = example.as_written().starts, example.texts[CONTEXT].tokens, example.answer
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, AnswerPiece)
     first = bisect_right(starts, answer.start) - 1
     if first < 0 or starts[first] + len(tokens[first]) <= answer.start:
         first += 1
@@ -297,9 +297,9 @@ def kind_of(question: Text) -> str:
     return next((word for word in words if word in KINDS), "other")
 
 
-def _piece(example: Example, span: Span) -> Answer:
+def _piece(example: Example, span: ScoredSpan) -> AnswerPiece:
     start, end = _places(example, span.first, span.last)
-    return Answer(example.as_written().text[start:end], start, end)
+    return AnswerPiece(example.as_written().text[start:end], start, end)
 
 
 def _places(example: Example, first: int, last: int) -> tuple[int, int]:
@@ -312,7 +312,7 @@ def _shift(example: Example, window: Example) -> int:
     return bisect_left(example.as_written().starts, window.as_written().starts[0])
 
 
-def _score(example: Example, answer: Answer | None) -> tuple[float, float]:
+def _score(example: Example, answer: AnswerPiece | None) -> tuple[float, float]:
     """Exact match and F1."""
     wanted = [one.text for one in (example.answer, *example.also)]
     return (0.0, 0.0) if answer is None else best_scores(answer.text, wanted)

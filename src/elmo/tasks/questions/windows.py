@@ -37,7 +37,7 @@ def read_long(text: str, tokenizer: Tokenizer, *, longest: int) -> tuple[Text, l
     return Text(tuple(words), tuple(ends)), starts
 
 
-def cut(text: Text, *, most: int) -> list[Window]:
+def cut_windows(text: Text, *, most: int) -> list[Window]:
     """Windows of at most `most` tokens, each beginning half of that behind the one before, or less far.
 
     A sentence is never longer than a window (`read_long`). Neighbours share the tokens that both have in the middle.
