@@ -81,7 +81,7 @@ def save_trained_task(trained: TrainedTask, directory: Path, *, overwrite: bool 
             "words": None
             if word_list is None or words is None
             else {"known": len(word_list.known), "rest": len(word_list.rest), "dim": words.weight.shape[1]},
-            "bilm": None if reference is None else dataclasses.asdict(reference),
+            "bilm": None if reference is None else reference.to_dict(),
             "recipe": trained.recipe.to_dict(),
             **trained.facts,
         }

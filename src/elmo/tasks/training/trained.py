@@ -1,5 +1,6 @@
 """`TrainedTask`: a task model with all it needs to answer. Where it is kept: `elmo.tasks.training.directory`."""
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,6 +47,10 @@ class BiLMReference:
     sha256: str
     source: str
     tuning: Tuning | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As task.json has it: without a word of tuning where there was none."""
+        return {key: value for key, value in dataclasses.asdict(self).items() if value is not None}
 
     @property
     def is_tuned(self) -> bool:

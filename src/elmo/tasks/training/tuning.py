@@ -112,7 +112,7 @@ def _tune(
         sha256_before=model.sha256,
     )
     record = BiLMReference(sha256=tuned.sha256, source=portable_name(model.source), tuning=tuning)
-    write_file(place / RECORD, (json.dumps(dataclasses.asdict(record), indent=1) + "\n").encode("utf-8"))
+    write_file(place / RECORD, (json.dumps(record.to_dict(), indent=1) + "\n").encode("utf-8"))
     shutil.rmtree(run, ignore_errors=True)
     return None
 
