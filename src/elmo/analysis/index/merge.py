@@ -266,7 +266,9 @@ def _write_distances(folder: Path, layer: str, mean: npt.NDArray[np.float32], ha
     stored = StoredLayer.map(folder, layer, mean=mean)
     with ArrayFile(folder / distance_file(layer), dtype=np.dtype(np.float32), shape=(len(stored),)) as file:
         for block in stored.blocks():
-            file.append(np.linalg.norm(stored.vectors(block) - mean, axis=1).astype(np.float32))
+            apart = stored.vectors(block)
+            apart -= mean
+            file.append(np.sqrt(np.einsum("nd,nd->n", apart, apart)))
     hashes[file.path.name] = file.sha256
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from elmo.analysis.index.layout import LayerName, distance_file, mean_file, scale_file, vector_file
 from elmo.disk.guarded.arrayfiles import map_npy
@@ -55,7 +56,8 @@ class StoredLayer:
 
     def vectors(self, rows: slice | npt.NDArray[np.integer[Any]]) -> Floats:
         """Some rows as float32: [n, D]."""
-        found = np.asarray(self.rows[rows], dtype=np.float32)
+        stored = np.array(self.rows[rows])  # a copy: torch takes no array that is read only
+        found: Floats = torch.from_numpy(stored).float().numpy()  # many times as fast as NumPy's way from float16
         if self.scales is not None:
             found *= np.asarray(self.scales[rows])[:, None]
         return found
