@@ -58,6 +58,8 @@ class TaggingConfig:
 class Tagging(Task):
     """One label a token. Answers are tuples of tags, chunks in IOB2 whatever the file had."""
 
+    reads_records = False  # a sentence takes as many lines as it has tokens
+
     def __init__(self, config: TaggingConfig) -> None:
         self.config = config
         self.metric = "f1" if config.chunks else "accuracy"
