@@ -29,9 +29,11 @@ ARMS: dict[str, dict[str, Any]] = {
     "input": {"embedding.elmo.where": "input"},
     "both": {"embedding.elmo.where": "both"},
     "top": {"embedding.elmo.where": "input", "embedding.elmo.layers": "top"},
-    "tuned": {"embedding.elmo.where": "input"},  # the biLM first fine-tuned on the training sentences
+    "output": {"embedding.elmo.where": "output"},
+    "lambda 1": {"embedding.elmo.where": "input", "embedding.elmo.mix_l2": 1.0},  # the mix stays near the average
+    "tuned": {"embedding.elmo.where": "input"},  # biLM of --tuned-model, or tuned on the sentences
 }
-TUNED = ("tuned",)  # the arms for which that is done
+USUAL_ARMS = ("baseline", "input", "both", "top")
 
 J = TypeVar("J")
 
@@ -51,6 +53,7 @@ class Job(NamedTuple):
     cache: str
     device: str | None
     changes: tuple[str, ...]
+    tunes: bool = False  # whether the biLM is tuned on the training sentences first
 
     @property
     def files(self) -> dict[str, str]:
@@ -92,7 +95,7 @@ def train(job: Job) -> dict[str, Any]:
             device=job.device,
             store=_store(job.cache),
             progress_bar=False,
-            tuned=Path(job.cache) / "tuned" if job.arm in TUNED else None,
+            tuned=Path(job.cache) / "tuned" if job.tunes else None,
         )
         assert result.trained is not None, "interrupted"
         test = result.trained.evaluate(read["test"], store=_store(job.cache)) if "test" in read else None
@@ -159,6 +162,11 @@ def _store(folder: str) -> Any:
 @cache
 def _examples(task: str, path: str, changes: tuple[str, ...]) -> Any:
     return find_recipe(task).changed(dict(map(parse_change, changes))).make_task().read(path)
+
+
+def model_of(arm: str, given: argparse.Namespace) -> str:
+    """The biLM of an arm."""
+    return str(given.model if arm != "tuned" or given.tuned_model is None else given.tuned_model)
 
 
 def missing_jobs(jobs: list[Job], results: Path) -> list[Job]:
@@ -234,6 +242,7 @@ def make_parser(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--train", required=True)
     parser.add_argument("--dev", required=True)
     parser.add_argument("--model", required=True, help="the biLM")
+    parser.add_argument("--tuned-model", help="the biLM of the arm `tuned`; made if not given")
     parser.add_argument("--vectors", help="static word vectors")
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--seeds", type=int, default=5)

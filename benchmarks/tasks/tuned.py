@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None) -> None:
         jobs = [
             Job(
                 values["task"], arm, seed, 1.0, values["train"], values["dev"], values["test"], given.model,
-                given.vectors, given.cache, given.device, (*values["set"], *given.changes),
+                given.vectors, given.cache, given.device, (*values["set"], *given.changes), arm == "tuned",
             )
             for seed in range(1, given.seeds + 1)
             for arm in ARMS
