@@ -41,6 +41,19 @@ ROLES = {
     "task.model.mark": 4,
     "task.model.finder": 32,
 }
+COREFERENCE = {
+    "task.model.hidden": 16,
+    "task.model.layers": 2,
+    "task.model.dropout": 0.0,
+    "task.model.embedding_dropout": 0.0,
+    "task.model.unit_dropout": 0.0,
+    "task.model.units": 16,
+    "task.model.feature": 4,
+    "task.model.width": 6,
+    "task.model.kept": 1.0,
+    "train.batch_size": 2,
+    "train.learning_rate": 0.01,
+}
 
 
 def all_wrong(answer: Any) -> Any:
@@ -87,6 +100,15 @@ SAMPLES_OF_TASKS = {
         "Tom\tNNP\t-\t(ARG0*)\nfell\tVBD\tfall.01\tV*\n",
         2,
         lambda _: Roles((), ()),
+    ),
+    "coreference": Sample(
+        "coreference",
+        SAMPLES / "coreference-train.conll",
+        SAMPLES / "coreference-dev.conll",
+        COREFERENCE,
+        "#begin document (b); part 000\nb 0 0 It - - - - - - * (1\n#end document\n",
+        2,
+        lambda _: (),
     ),
     "classification of lines": Sample(
         "classification", SAMPLES / "reviews-train.tsv", SAMPLES / "reviews-dev.tsv", CLASSIFIER, "good\tyes\nbad\n", 2
