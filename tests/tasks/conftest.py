@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 from tests.tiny import make_bilm
 
+from elmo.tasks.questions.answer import AnswerPiece
 from elmo.tasks.recipes import Recipe, find_recipe
 from elmo.tasks.roles.propositions import Roles
 from elmo.text.tokenizer import Tokenizer
@@ -33,6 +34,7 @@ CLASSIFIER = {
     "task.model.maxout_dropout": (0.0,),
 }
 PAIRS = {"task.model.hidden": 12, "task.model.dropout": 0.0}
+QUESTIONS = {"task.model.hidden": 12, "task.model.dropout": 0.0, "embedding.elmo.dropout": 0.0}
 ROLES = {
     "task.model.hidden": 16,
     "task.model.layers": 2,
@@ -71,6 +73,7 @@ class Sample(NamedTuple):
     broken: str  # a line that is none
     broken_line: int
     wrong: Callable[[Any], Any] = all_wrong
+    needs: str | None = None  # a library that an extra brings
 
 
 SAMPLES_OF_TASKS = {
@@ -109,6 +112,7 @@ SAMPLES_OF_TASKS = {
         "#begin document (b); part 000\nb 0 0 It - - - - - - * (1\n#end document\n",
         2,
         lambda _: (),
+        "scipy",
     ),
     "classification of lines": Sample(
         "classification", SAMPLES / "reviews-train.tsv", SAMPLES / "reviews-dev.tsv", CLASSIFIER, "good\tyes\nbad\n", 2
@@ -116,12 +120,28 @@ SAMPLES_OF_TASKS = {
     "entailment": Sample(
         "entailment", SAMPLES / "pairs-train.jsonl", SAMPLES / "pairs-dev.tsv", PAIRS, '{"gold_label": "neutral"}\n', 1
     ),
+    "questions": Sample(
+        "questions",
+        SAMPLES / "questions-train.json",
+        SAMPLES / "questions-dev.json",
+        QUESTIONS,
+        '{"data": []}\n',
+        1,
+        lambda _: AnswerPiece("?", 0, 1),
+    ),
 }
 
 
 def small_recipe(sample: Sample, **changes: Any) -> Recipe:
     dotted = {name.replace("__", "."): value for name, value in changes.items()}
     return find_recipe(sample.task).changed({**SMALL, **sample.changes, **dotted})
+
+
+@pytest.fixture(autouse=True)
+def _extra_of_the_sample(request: pytest.FixtureRequest) -> None:
+    sample = request.node.callspec.params.get("sample") if hasattr(request.node, "callspec") else None
+    if isinstance(sample, Sample) and sample.needs is not None:
+        pytest.importorskip(sample.needs, reason=f"needs {sample.needs}, which an extra brings (make test has it)")
 
 
 @pytest.fixture(scope="session")

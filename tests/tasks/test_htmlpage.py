@@ -10,7 +10,7 @@ import pytest
 from tests.tasks.conftest import SAMPLES_OF_TASKS, Sample, small_recipe
 
 from elmo.errors import InputError
-from elmo.tasks.htmlpage import Mark, Passage, html_page
+from elmo.tasks.htmlpage import Mark, MarkedText, html_page
 from elmo.tasks.training.trainer import train_task
 
 
@@ -45,9 +45,9 @@ class Reader(HTMLParser):
             self.text += data
 
 
-def parse(*passages: Passage, title: str = "t") -> Reader:
+def parse(*marked_texts: MarkedText, title: str = "t") -> Reader:
     reader = Reader()
-    reader.feed("".join(html_page(title, passages, language="en")))
+    reader.feed("".join(html_page(title, marked_texts, language="en")))
     reader.close()
     assert not reader.opened
     return reader
@@ -56,11 +56,11 @@ def parse(*passages: Passage, title: str = "t") -> Reader:
 def test_marks_nest_and_the_text_stays_whole() -> None:
     text = 'Maria lost her <b>key</b> & "it".'
     outer, inner = Mark(11, 21, "2", "2", "chain 2"), Mark(11, 14, "1", "1", "chain 1")
-    found = parse(Passage(text, (inner, Mark(0, 5, "1", "1", "chain 1"), outer), heading="<x>"), title="<script>")
+    found = parse(MarkedText(text, (inner, Mark(0, 5, "1", "1", "chain 1"), outer), heading="<x>"), title="<script>")
     assert found.text == text
     assert found.marks == [(0, 5, "chain 1"), (11, 14, "chain 1"), (11, 21, "chain 2")]
     assert len(found.colours) == 2
-    page = "".join(html_page("<script>", [Passage(text, ())], language="en"))
+    page = "".join(html_page("<script>", [MarkedText(text, ())], language="en"))
     assert "<script" not in page
     assert not re.search(r"https?:|url\(|@import", page)
 
@@ -74,7 +74,7 @@ def test_marks_that_cross_are_cut_and_cover_what_they_covered(seed: int) -> None
         for n in range(8)
         for start in [dice.randint(0, 29)]
     )
-    found = parse(Passage(text, marks))
+    found = parse(MarkedText(text, marks))
     assert found.text == text
     for mark in marks:
         covered = sorted(n for start, end, told in found.marks if told == mark.told for n in range(start, end))
@@ -93,14 +93,14 @@ def test_a_task_that_marks_places_shows_all_of_its_text(name: str, tmp_path: Pat
     assert trained is not None
     questions = task.read_questions(str(sample.train), None)
     reports: list[Any] = trained.report(questions)
-    passages = list(task.passages(reports))
-    assert {passage.text for passage in passages} == {values["text"] for values in reports}
-    assert any(passage.marks for passage in passages)
-    found = parse(*passages)
-    assert found.text == "".join(passage.text for passage in passages)
+    marked_texts = list(task.marked_texts(reports))
+    assert {marked.text for marked in marked_texts} == {values["text"] for values in reports}
+    assert any(marked.marks for marked in marked_texts)
+    found = parse(*marked_texts)
+    assert found.text == "".join(marked.text for marked in marked_texts)
 
 
 def test_a_task_that_marks_nothing_says_so() -> None:
     task = small_recipe(SAMPLES_OF_TASKS["classification"]).make_task()
     with pytest.raises(InputError, match="marks no places in a text"):
-        task.passages(())
+        task.marked_texts(())

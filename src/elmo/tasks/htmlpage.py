@@ -39,7 +39,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Passage:
+class MarkedText:
     """A text with its marks, which may lie inside of each other."""
 
     text: str
@@ -47,27 +47,27 @@ class Passage:
     heading: str = ""
 
 
-def html_page(title: str, passages: Iterable[Passage], *, language: str) -> Iterator[str]:
+def html_page(title: str, marked_texts: Iterable[MarkedText], *, language: str) -> Iterator[str]:
     """The file in pieces; `language` is the code of its texts. Groups get their colours in the order of the text."""
     yield _HEAD.format(title=html.escape(title), language=html.escape(language))
     colours: dict[str, float] = {}
-    for passage in passages:
-        if passage.heading:
-            yield f"<h2>{html.escape(passage.heading)}</h2>\n"
-        for mark in passage.marks:
+    for marked in marked_texts:
+        if marked.heading:
+            yield f"<h2>{html.escape(marked.heading)}</h2>\n"
+        for mark in marked.marks:
             colours.setdefault(mark.group, len(colours) * GOLDEN_ANGLE % 360)
-        yield f"<p>{''.join(_marked(passage, colours))}</p>\n"
+        yield f"<p>{''.join(_marked(marked, colours))}</p>\n"
     yield "</body>\n</html>\n"
 
 
-def _marked(passage: Passage, colours: dict[str, float]) -> Iterator[str]:
+def _marked(marked: MarkedText, colours: dict[str, float]) -> Iterator[str]:
     """The text with its marks as elements. One that another one ends inside of is closed there and opened again."""
-    marks = [mark for mark in passage.marks if mark.start < mark.end]
+    marks = [mark for mark in marked.marks if mark.start < mark.end]
     edges = sorted({edge for mark in marks for edge in (mark.start, mark.end)})
     opened: list[Mark] = []
     before = 0
     for edge in edges:
-        yield html.escape(passage.text[before:edge])
+        yield html.escape(marked.text[before:edge])
         before = edge
         again: list[Mark] = []
         while any(mark.end == edge for mark in opened):
@@ -79,7 +79,7 @@ def _marked(passage: Passage, colours: dict[str, float]) -> Iterator[str]:
         for mark in [*again, *begins]:
             yield _open(mark, colours[mark.group])
             opened.append(mark)
-    yield html.escape(passage.text[before:])
+    yield html.escape(marked.text[before:])
 
 
 def _open(mark: Mark, hue: float) -> str:

@@ -16,7 +16,7 @@ from elmo.tasks.details import Details
 from elmo.tasks.embedding.embedding import TaskEmbedding
 from elmo.tasks.embedding.texts import TextBatch
 from elmo.tasks.examples import Example
-from elmo.tasks.htmlpage import Passage
+from elmo.tasks.htmlpage import MarkedText
 from elmo.text.tokenizer import Tokenizer
 
 logger = logging.getLogger(__name__)
@@ -65,6 +65,7 @@ class Task(ABC):
 
     metric: str  # the score that decides which weights are best; higher is better
     texts: int = 1  # of each example
+    reads_records: bool = True  # whether a .jsonl file can have its examples, an object a line
 
     @abstractmethod
     def read(self, path: str) -> list[Example]:
@@ -73,6 +74,12 @@ class Task(ABC):
     @abstractmethod
     def read_questions(self, path: str, tokenizer: Tokenizer | None) -> list[Example]:
         """Examples to be answered: files without answers are fine. `tokenizer`: for lines of raw text."""
+
+    def ask(self, path: str, questions: Sequence[str]) -> list[Example]:  # noqa: ARG002 - for tasks that answer some
+        """Questions in words about the text of a file."""
+        raise InputError(
+            "this task answers no questions; --question is for those that `elmo task train questions` made"
+        )
 
     def training_examples(self, examples: Sequence[Example]) -> list[Example]:
         """What training sees of the examples."""
@@ -123,7 +130,7 @@ class Task(ABC):
         The belief of an example without tokens is None.
         """
 
-    def passages(self, reports: Iterable[Mapping[str, Any]]) -> Iterator[Passage]:  # noqa: ARG002 - for tasks that mark
+    def marked_texts(self, reports: Iterable[Mapping[str, Any]]) -> Iterator[MarkedText]:  # noqa: ARG002 - for tasks that mark
         """What `report` gives as texts with marks, for people to look at."""
         raise InputError(
             "this task marks no places in a text, so there is nothing to show as HTML; --json has its answers"

@@ -34,6 +34,7 @@ FORMAT = "elmo"
 FORMAT_VERSION = 1
 CONFIG, WEIGHTS, VOCABULARY, CARD = "config.json", "model.safetensors", "vocab.txt", "README.md"
 WORDS, CHARACTERS = "words.tsv", "characters.tsv"  # of models from ELMoForManyLangs
+MIX = ("mix.weights", "mix.gamma")  # what transformers has learned beside the biLM (`ElmoConfig.output`)
 MOST_CARD_BYTES = 1 << 20
 MOST_DICTIONARY_BYTES = 64 << 20
 
@@ -132,6 +133,7 @@ def write_native(
     *,
     storage: Storage = "float32",
     card: str | None = None,
+    finish_card: Callable[[str], str] = str,
     overwrite: bool = False,
     softmax: SoftmaxStorage | None = None,
     extra: Mapping[str, Callable[[Path], None]] | None = None,
@@ -141,7 +143,7 @@ def write_native(
 
     `softmax` puts the softmax into a file of its own, in so many bits; one that lies apart stays apart, as it is.
     `extra` are further files by name, each written by a function of its path: a training's checkpoint is a model too.
-    `keys` are further keys of config.json, which other programs look for.
+    `keys` are further keys of config.json, which other programs look for; `finish_card` is told the card's text.
     """
     if storage not in DTYPES:
         raise WeightsError(f"storage is {storage!r}, but one of {', '.join(DTYPES)} is wanted")
@@ -195,7 +197,7 @@ def write_native(
             values["longest_word"] = model.dictionaries.longest
         (temporary / CONFIG).write_text(json.dumps(values, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         text = card or model.card or default_card(model, values)
-        (temporary / CARD).write_text(text, encoding="utf-8", errors="replace")
+        (temporary / CARD).write_text(finish_card(text), encoding="utf-8", errors="replace")
 
 
 def _dictionary_files(dictionaries: Dictionaries | None) -> dict[str, Ids]:
@@ -236,6 +238,8 @@ def _read_tensors(path: Path, bilm: BiLM, *, dtype: torch.dtype | None = torch.f
     shapes = tensor_shapes(bilm, settled=True)
     check_values(shapes.values(), where=str(path))
     header = read_header(path)
+    learned_mix = [name for name in header if name in MIX]
+    shapes |= {name: header[name].shape for name in learned_mix}
     if "softmax.weight" in header:
         V = header["softmax.weight"].shape[0] if header["softmax.weight"].shape else 0
         shapes |= {"softmax.weight": (V, bilm.config.lstm.output_dim), "softmax.bias": (V,)}
@@ -246,6 +250,8 @@ def _read_tensors(path: Path, bilm: BiLM, *, dtype: torch.dtype | None = torch.f
             raise WeightsError(f"{path}: {name}: is of type I8, but this tensor is not stored in eight bits")
         shapes[name + SCALE] = scales
     tensors = read_tensors(path, shapes, header=header)
+    for name in learned_mix:
+        del tensors[name]
     for name in quantized:
         tensors[name] = dequantize(tensors[name], tensors.pop(name + SCALE))
     if quantized:

@@ -35,6 +35,7 @@ def every_span(sentences: torch.Tensor) -> list[tuple[int, int]]:
 def test_scores_of_all_spans_are_those_of_their_vectors(seed: int) -> None:
     states, own, sentences = document(seed)
     made = scorer(dropout=0.5)  # which must not act on the scores that choose
+    made.requires_grad_(False)
     attention = made.eval().attention(states)[:, 0]
     scores = made.train()._score_all(states, own, attention, sentences)
     assert made.training

@@ -12,7 +12,9 @@ from elmo.apps.cli import (
     convert,
     corpus,
     embed,
+    explore,
     finetune,
+    index,
     info,
     models,
     neighbors,
@@ -48,6 +50,7 @@ add_command(app, "words", words.words)
 add_command(app, "similar", similar.similar)
 add_command(app, "neighbors", neighbors.neighbors)
 add_command(app, "plot", plot.plot)
+add_command(app, "explore", explore.explore)
 add_command(app, "serve", serve.serve)
 add_command(app, "models", models.models)
 add_command(app, "info", info.info)
@@ -58,6 +61,12 @@ add_command(app, "pretrain", pretrain.pretrain)
 add_command(app, "finetune", finetune.finetune)
 add_command(app, "perplexity", perplexity.perplexity)
 add_command(app, "score", score.score)
+add_group(
+    app,
+    "index",
+    "Keep the vector of each word of a text in its context, and search among them.",
+    {"build": index.build, "search": index.search, "uses": index.uses},
+)
 add_group(app, "corpus", "Prepare text for training.", {"build": corpus.build})
 add_group(app, "vocab", "Build, check and repair softmax vocabularies.", {"build": vocab.build, "check": vocab.check})
 add_group(

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elmo.apps.cli import options
+from elmo.apps.cli.server_extra import server_extra
 from elmo.embed.choices import Precision
-from elmo.errors import MissingExtraError, UserError
+from elmo.errors import UserError
 
 if TYPE_CHECKING:
+    from elmo.embed.embedder import Embedder
     from elmo.tasks.training.trained import TrainedTask
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -24,6 +26,9 @@ def serve(
     tasks: Annotated[
         list[str] | None,
         typer.Option("--task", help="A directory made by `elmo task train`, or NAME=DIRECTORY; may be given again."),
+    ] = None,
+    index: Annotated[
+        Path | None, typer.Option("--index", help="An index of this model, for /neighbors and /search.")
     ] = None,
     key: Annotated[
         str | None,
@@ -64,18 +69,12 @@ def serve(
 
     It listens on this machine alone unless --host says otherwise. SIGTERM or Ctrl-C: what waits is answered first.
     """
-    try:
+    with server_extra("elmo serve"):
         from elmo.apps.server.app import make_app
         from elmo.apps.server.logs import log_as_json
         from elmo.apps.server.serving import bind
         from elmo.apps.server.serving import serve as run
-    except ModuleNotFoundError as error:
-        if str(error.name).partition(".")[0] not in ("starlette", "uvicorn", "prometheus_client", "h11", "anyio"):
-            raise
-        raise MissingExtraError(
-            f"elmo serve needs {error.name}; install the extra `serve`: pip install 'elmo-embeddings[serve]', "
-            "or in a clone pip install '.[serve]'"
-        ) from None
+    from elmo.analysis.index.wordindex import open_index
     from elmo.apps.server.limits import BATCH_TOKENS, BATCH_TOKENS_ON_GPU, Limits
     from elmo.embed.loading import load
 
@@ -99,7 +98,8 @@ def serve(
             embedder,
             name=served_name(model),
             limits=limits,
-            tasks=_load_tasks(tasks or (), device),
+            index=None if index is None else open_index(index),
+            tasks=_load_tasks(tasks or (), embedder, device),
             key=key,
             origins=origins or (),
             hosts=(*LOOPBACK, "[::1]", *(hosts or ())) if host in LOOPBACK or hosts else None,
@@ -119,14 +119,16 @@ def served_name(model: str | None) -> str:
     return Path(model).name if Path(model).exists() else model
 
 
-def _load_tasks(given: "list[str] | tuple[str, ...]", device: str | None) -> "dict[str, TrainedTask]":
-    """Task models by name: the one that is given, or that of the task."""
+def _load_tasks(
+    given: "list[str] | tuple[str, ...]", embedder: "Embedder", device: str | None
+) -> "dict[str, TrainedTask]":
+    """Task models by name: the one that is given, or that of the task. They share the server's biLM if it is theirs."""
     from elmo.tasks.training.directory import load_trained_task
 
     found: dict[str, TrainedTask] = {}
     for one in given:
         name, equals, path = one.partition("=")
-        trained = load_trained_task(path if equals else one, device=device)
+        trained = load_trained_task(path if equals else one, model=embedder.model, device=device)
         name = name if equals else trained.name
         if name in found:
             raise UserError(f"--task {one}: there is a task {name!r} already; give it a name of its own: NAME={one}")

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -33,10 +34,16 @@ async def info(service: Service, _call: Call, _request: Request) -> Response:
             "tokenizer": model.tokenizer.to_dict(),
             "formats": list(known_formats()),
             "tasks": {name: trained.name for name, trained in service.tasks.items()},
+            "index": _index_facts(service),
             "limits": asdict(service.limits),
             "version": elmo.__version__,
         }
     )
+
+
+def _index_facts(service: Service) -> dict[str, Any] | None:
+    index = service.index
+    return None if index is None else {"uses": len(index), "words": len(index.words), "layers": list(index.layers)}
 
 
 async def models(service: Service, _call: Call, _request: Request) -> Response:

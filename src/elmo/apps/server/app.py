@@ -19,13 +19,16 @@ from elmo.apps.server.gate import Gate
 from elmo.apps.server.limits import Limits
 from elmo.apps.server.openapi import openapi_document
 from elmo.apps.server.operations import Operation
+from elmo.apps.server.predicting import predict_operation
 from elmo.apps.server.refusals import RefusedError
 from elmo.apps.server.service import ALIAS, Service
 from elmo.apps.server.tokenizing import TOKENIZE
 from elmo.apps.server.tokenvectors import embed_tokens_operation
+from elmo.apps.server.words import word_operations
 from elmo.errors import ConfigError
 
 if TYPE_CHECKING:
+    from elmo.analysis.index.wordindex import WordIndex
     from elmo.embed.embedder import Embedder
     from elmo.tasks.training.trained import TrainedTask
 
@@ -35,6 +38,7 @@ def make_app(
     *,
     name: str = ALIAS,
     limits: Limits | None = None,
+    index: "WordIndex | None" = None,
     tasks: "Mapping[str, TrainedTask] | None" = None,
     key: str | None = None,
     origins: Sequence[str] = (),
@@ -43,17 +47,21 @@ def make_app(
 ) -> Starlette:
     """The application. Its `state.service` is the `Service`; the model's thread runs for the time of its lifespan.
 
-    `name`: what the model is called in answers. `key`: what requests must bring. `origins`: web pages that may ask.
+    `name`: what the model is called in answers. `index`: what /neighbors and /search look into. `tasks`: what /predict
+    answers, by name. `key`: what requests must bring. `origins`: web pages that may ask.
     `hosts`: names that it answers to, any if None. `extra_routes`: more routes, which find `request.app.state.service`
     and `request.state.call`, and need the key too.
     """
     if embedder.state == "carry":
         raise ConfigError("state is 'carry', but a server answers many at once; use 'settled' or 'zero'")
+    if index is not None:
+        index.check_model(embedder)
     service = Service(
         embedder=embedder,
         limits=limits or Limits(),
         name=name,
         tasks=dict(tasks or {}),
+        index=index,
         key=key,
         hosts=None if hosts is None else frozenset(host.lower() for host in hosts),
     )
@@ -91,7 +99,9 @@ def make_app(
 
 
 def _operations(service: Service) -> list[Operation]:
-    return [EMBEDDINGS, embed_tokens_operation(service.embedder.layer_count), TOKENIZE, *ABOUT]
+    embed_tokens = embed_tokens_operation(service.embedder.layer_count)
+    predict = [predict_operation(service)] if service.tasks else []
+    return [EMBEDDINGS, embed_tokens, TOKENIZE, *word_operations(service), *predict, *ABOUT]
 
 
 async def _refuse(_: Request, error: Exception) -> Response:

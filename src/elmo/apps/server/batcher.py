@@ -21,7 +21,7 @@ Array = npt.NDArray[np.float32]
 Sentence = Sequence[str]
 
 TURNS = 8  # a job gives this part of a batch at a time
-AHEAD = 2  # batches of one job that are computed and not yet fetched, at most
+AHEAD = 2  # batches of one job that are computed and not fetched: of such a job no more is taken
 
 
 class Encoder(Protocol):
@@ -186,11 +186,12 @@ class Batcher:
         taken: dict[Job, slice] = {}
         room = self._batch_tokens
         passed = 0  # jobs in a row that gave nothing
+        able = {job for job in self._jobs if self._may_take(job)}
         while room > 0 and passed < len(self._jobs):
             job = self._jobs.popleft()
             first = job.taken
             turn = min(room, max(1, self._batch_tokens // TURNS))
-            while job.taken < len(job.sentences) and turn > 0 and self._may_take(job):
+            while job in able and turn > 0 and job.taken < len(job.sentences):
                 tokens = size(job.sentences[job.taken])
                 if (tokens > turn and job.taken > first) or (tokens > room and taken):
                     break

@@ -9,6 +9,7 @@ from elmo.apps.server.refusals import RefusedError, wrong_value
 NO_TOKEN_IDS = (
     "these are token ids of another model; send text (LangChain: OpenAIEmbeddings(check_embedding_ctx_length=False))"
 )
+LARGEST = 1e30  # of a number in a vector: its square is a number too
 _REQUIRED = object()
 
 
@@ -57,16 +58,16 @@ class Fields:
             raise wrong_value(name, f"{name} is {kind(value)}; it must be one of {', '.join(choices)}")
         return value
 
-    def layers(self, count: int, default: str = "mean", *, all_too: bool = True) -> Any:
+    def layers(self, count: int, default: str | None = "mean", *, name: str = "layers", all_too: bool = True) -> Any:
         """A choice of layers of a model that has `count`."""
-        value = self._take("layers", default)
+        value = self._take(name, default)
         names = ("mean", "top", "all") if all_too else ("mean", "top")
-        if isinstance(value, str) and value in names:
+        if value is default or (isinstance(value, str) and value in names):
             return value
         if isinstance(value, bool) or not isinstance(value, int) or not -count <= value < count:
             raise wrong_value(
-                "layers",
-                f"layers is {kind(value)}; it must be {', '.join(names)}, or a number from {-count} to {count - 1}",
+                name,
+                f"{name} is {kind(value)}; it must be {', '.join(names)}, or a number from {-count} to {count - 1}",
             )
         return value
 
@@ -102,14 +103,26 @@ class Fields:
                 whole(token, place)
         return value
 
+    def numbers(self, name: str, length: int) -> list[float] | None:
+        """So many numbers, or None."""
+        value = self._take(name, None)
+        if value is None:
+            return None
+        if not isinstance(value, list) or len(value) != length:
+            what = f"a list of {len(value):,}" if isinstance(value, list) else kind(value)
+            raise wrong_value(name, f"{name} is {what}; {length:,} numbers are wanted")
+        for one in value:
+            if isinstance(one, bool) or not isinstance(one, int | float) or not abs(one) < LARGEST:
+                raise wrong_value(name, f"{name} has {kind(one)} in it; numbers are wanted")
+        return value
+
+    def has(self, name: str) -> bool:
+        """Whether a field is given."""
+        return self._left.get(name) is not None
+
     def anything(self, name: str) -> Any:
         """A value that is checked elsewhere."""
         return self._take(name, _REQUIRED)
-
-    def ignore(self, *names: str) -> None:
-        """Fields that change nothing here."""
-        for name in names:
-            self._left.pop(name, None)
 
     def _take(self, name: str, default: Any) -> Any:
         value = self._left.pop(name, None)  # null is as good as nothing

@@ -20,14 +20,17 @@ from elmo.apps.server.refusals import RefusedError
 from elmo.apps.server.texts import count_tokens, embed
 from elmo.embed.choices import Layers
 from elmo.embed.inputs import GivenText
+from elmo.errors import UserError
 from elmo.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    from elmo.analysis.index.wordindex import WordIndex
     from elmo.embed.embedder import Embedder
     from elmo.tasks.training.trained import TrainedTask
 
 logger = logging.getLogger("elmo.server")
 
+LONGEST_MESSAGE = 1000  # characters: some quote a sentence
 ALIAS = "elmo"  # a name that every server knows its model by
 WARM_UP = [["The", "bank", "is", "closed", "."], ["Yes"]]
 
@@ -40,6 +43,7 @@ class Service:
     limits: Limits
     name: str
     tasks: Mapping[str, "TrainedTask"]
+    index: "WordIndex | None" = None
     key: str | None = None
     hosts: frozenset[str] | None = None  # names that it answers to; None: any
     metrics: Metrics = field(default_factory=Metrics)
@@ -106,9 +110,13 @@ class Service:
         return [vectors async for found in embed(self.batcher, texts, layers) for vectors in found]
 
     async def run(self, call: Call, tokens: int, function: Callable[[], Any]) -> Any:
-        """What a function that uses the model gives, called in its turn on the model's thread."""
-        call.hold_tokens(max(1, tokens))
-        return await self.batcher.call(function)
+        """What a function that uses the model gives, called on its thread in its turn; `tokens`: those it holds."""
+        if tokens:
+            call.hold_tokens(tokens)
+        try:
+            return await self.batcher.call(function)
+        except UserError as error:
+            raise RefusedError(422, str(error)[:LONGEST_MESSAGE], code="invalid_value") from None
 
     def _count(self, tokens: int, seconds: float) -> None:
         self.metrics.tokens.inc(tokens)

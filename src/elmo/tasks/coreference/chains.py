@@ -25,7 +25,7 @@ MUC, B_CUBED, CEAF, MENTIONS = "MUC", "B3", "CEAF_phi4", "mentions"
 MEASURES = (MUC, B_CUBED, CEAF)  # of which the mean is taken
 
 
-class Count(NamedTuple):
+class Agreement(NamedTuple):
     """What is right of what is wanted, and what is right of what is given."""
 
     right_of_wanted: float
@@ -33,9 +33,9 @@ class Count(NamedTuple):
     right_of_given: float
     given: int
 
-    def plus(self, other: "Count") -> "Count":
+    def plus(self, other: "Agreement") -> "Agreement":
         """Both together."""
-        return Count(
+        return Agreement(
             self.right_of_wanted + other.right_of_wanted,
             self.wanted + other.wanted,
             self.right_of_given + other.right_of_given,
@@ -59,9 +59,9 @@ class Count(NamedTuple):
         return 2 * self.precision * self.recall / total if total else 0.0
 
 
-def count_chains(pairs: Iterable[tuple[Sequence[Chain], Sequence[Chain]]]) -> dict[str, Count]:
+def count_chains(pairs: Iterable[tuple[Sequence[Chain], Sequence[Chain]]]) -> dict[str, Agreement]:
     """The counts of each measure, summed over documents, each with its (wanted, given) chains."""
-    totals = dict.fromkeys((*MEASURES, MENTIONS), Count(0, 0, 0, 0))
+    totals = dict.fromkeys((*MEASURES, MENTIONS), Agreement(0, 0, 0, 0))
     for wanted, given in pairs:
         key = [list(mentions) for mentions in wanted]
         response = _without_repeated(given, known=set(chain.from_iterable(key)))
@@ -75,7 +75,7 @@ def count_chains(pairs: Iterable[tuple[Sequence[Chain], Sequence[Chain]]]) -> di
     return totals
 
 
-def mean_f1(counts: dict[str, Count]) -> float:
+def mean_f1(counts: dict[str, Agreement]) -> float:
     """The mean of the three F1, the score of the shared task."""
     return sum(counts[name].f1 for name in MEASURES) / len(MEASURES)
 
@@ -118,17 +118,17 @@ def _chain_of(chains: Sequence[Sequence[Mention]]) -> dict[Mention, int]:
     return {mention: n for n, mentions in enumerate(chains) for mention in mentions}
 
 
-def _muc(key: Sequence[Sequence[Mention]], response: Sequence[Sequence[Mention]]) -> Count:
+def _muc(key: Sequence[Sequence[Mention]], response: Sequence[Sequence[Mention]]) -> Agreement:
     of_key = _chain_of(key)
     right = 0
     for mentions in response:
         touched = [of_key[mention] for mention in mentions if mention in of_key]
         right += len(touched) - len(set(touched))
     wanted, given = (sum(len(mentions) - 1 for mentions in chains) for chains in (key, response))
-    return Count(right, wanted, right, given)
+    return Agreement(right, wanted, right, given)
 
 
-def _b_cubed(key: Sequence[Sequence[Mention]], response: Sequence[Sequence[Mention]]) -> Count:
+def _b_cubed(key: Sequence[Sequence[Mention]], response: Sequence[Sequence[Mention]]) -> Agreement:
     of_key = _chain_of(key)
     of_wanted = of_given = 0.0
     for mentions in response:
@@ -140,12 +140,12 @@ def _b_cubed(key: Sequence[Sequence[Mention]], response: Sequence[Sequence[Menti
                 of_given += shared / len(mentions)
                 of_wanted += shared / len(whole)
     wanted, given = (sum(map(len, chains)) for chains in (key, response))
-    return Count(of_wanted, wanted, of_given, given)
+    return Agreement(of_wanted, wanted, of_given, given)
 
 
-def _ceaf(key: Sequence[Sequence[Mention]], response: Sequence[Sequence[Mention]]) -> Count:
+def _ceaf(key: Sequence[Sequence[Mention]], response: Sequence[Sequence[Mention]]) -> Agreement:
     if not key or not response:
-        return Count(0, len(key), 0, len(response))
+        return Agreement(0, len(key), 0, len(response))
     require_scipy()
     from scipy.optimize import linear_sum_assignment
 
@@ -159,9 +159,9 @@ def _ceaf(key: Sequence[Sequence[Mention]], response: Sequence[Sequence[Mention]
     )
     rows, columns = linear_sum_assignment(alike, maximize=True)
     total = float(alike[rows, columns].sum())
-    return Count(total, len(key), total, len(response))
+    return Agreement(total, len(key), total, len(response))
 
 
-def _mentions(key: Sequence[Sequence[Mention]], response: Sequence[Sequence[Mention]]) -> Count:
+def _mentions(key: Sequence[Sequence[Mention]], response: Sequence[Sequence[Mention]]) -> Agreement:
     wanted, given = (set(chain.from_iterable(chains)) for chains in (key, response))
-    return Count(len(wanted & given), len(wanted), len(wanted & given), len(given))
+    return Agreement(len(wanted & given), len(wanted), len(wanted & given), len(given))

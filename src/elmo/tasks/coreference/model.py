@@ -58,7 +58,7 @@ class CoreferenceModelConfig:
             raise ConfigError(f"task.model.kept is {self.kept}; it must be above 0")
 
 
-class Found(NamedTuple):
+class FoundChains(NamedTuple):
     """The chains of a document. For beliefs also the probability of a mention to refer to an earlier one of it."""
 
     chains: list[Chain]
@@ -114,16 +114,16 @@ class Coreferences(TaskModel):
             losses.append(self._loss(kept, antecedents, chains[kept.ends - kept.starts, kept.starts]))
         return torch.stack(losses).mean()
 
-    def answers(self, batch: Batch) -> list[Found]:
+    def answers(self, batch: Batch) -> list[FoundChains]:
         """The chains of each document."""
         return self._answers(batch, believe=False)
 
-    def beliefs(self, batch: Batch) -> list[Found]:
+    def beliefs(self, batch: Batch) -> list[FoundChains]:
         """The same with probabilities."""
         return self._answers(batch, believe=True)
 
     @torch.no_grad()
-    def _answers(self, batch: Batch, *, believe: bool) -> list[Found]:
+    def _answers(self, batch: Batch, *, believe: bool) -> list[FoundChains]:
         embedded = self.embedding(batch.texts[0])
         found = []
         for row, lengths in enumerate(batch.texts[0].sentence_lengths):
@@ -193,7 +193,7 @@ class Coreferences(TaskModel):
         return table
 
 
-def _found(kept: Kept, antecedents: Antecedents, *, singletons: bool, believe: bool) -> Found:
+def _found(kept: Kept, antecedents: Antecedents, *, singletons: bool, believe: bool) -> FoundChains:
     """Each span joins the chain of its best antecedent."""
     best = antecedents.scores.argmax(1)  # 0: none
     refers = (best > 0).tolist()
@@ -218,4 +218,4 @@ def _found(kept: Kept, antecedents: Antecedents, *, singletons: bool, believe: b
     if singletons:
         mentioned = (kept.scores > 0).tolist()
         chains += [[n] for n in range(len(spans)) if mentioned[n] and n not in chain_of]
-    return Found(sorted(tuple(spans[n] for n in chain) for chain in chains), probabilities)
+    return FoundChains(sorted(tuple(spans[n] for n in chain) for chain in chains), probabilities)

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from elmo.errors import InputError
-from elmo.tasks.coreference.chains import Chain, Count, count_chains, mean_f1, require_scipy
+from elmo.tasks.coreference.chains import Agreement, Chain, count_chains, mean_f1, require_scipy
 from elmo.tasks.coreference.columns import Document, DocumentColumns, read_documents, write_document
-from elmo.tasks.coreference.model import CoreferenceModelConfig, Coreferences, Found
+from elmo.tasks.coreference.model import CoreferenceModelConfig, Coreferences, FoundChains
 from elmo.tasks.details import Details, LabelScore
 from elmo.tasks.embedding.embedding import TaskEmbedding
 from elmo.tasks.examples import Example
-from elmo.tasks.htmlpage import Mark, Passage
+from elmo.tasks.htmlpage import Mark, MarkedText
 from elmo.tasks.rawtext import read_raw_document, told_tokens
 from elmo.tasks.task import Scores, Task
 from elmo.text.tokenizer import Tokenizer
@@ -64,7 +64,7 @@ class Coreference(Task):
         last_chain = {mention: n for n, mentions in enumerate(example.answer, start=1) for mention in mentions}
         return [number for (start, end), n in last_chain.items() for number in (start, end - 1, n)]
 
-    def decode(self, _example: Example, answer: Found, labels: Sequence[str]) -> tuple[Chain, ...]:  # noqa: ARG002
+    def decode(self, _example: Example, answer: FoundChains, labels: Sequence[str]) -> tuple[Chain, ...]:  # noqa: ARG002
         """Chains by their first mentions."""
         return tuple(answer.chains)
 
@@ -88,11 +88,11 @@ class Coreference(Task):
                 yield "\t".join(" ".join(_place(example, *mention)["text"].split()) for mention in chain)
 
     def report(
-        self, examples: Sequence[Example], beliefs: Sequence[Found | None], labels: Sequence[str]  # noqa: ARG002
+        self, examples: Sequence[Example], beliefs: Sequence[FoundChains | None], labels: Sequence[str]  # noqa: ARG002
     ) -> Iterator[dict[str, Any]]:  # fmt: skip
         """One object a document with its tokens and chains."""
         for example, belief in zip(examples, beliefs, strict=True):
-            found = Found([], {}) if belief is None else belief
+            found = FoundChains([], {}) if belief is None else belief
             chains = [
                 [
                     {**_place(example, *mention), "probability": _rounded(found.probabilities.get(mention))}
@@ -107,7 +107,7 @@ class Coreference(Task):
                 "chains": chains,
             }
 
-    def passages(self, reports: Iterable[Mapping[str, Any]]) -> Iterator[Passage]:
+    def marked_texts(self, reports: Iterable[Mapping[str, Any]]) -> Iterator[MarkedText]:
         """Each document with its mentions, a colour a chain."""
         for values in reports:
             marks = (
@@ -115,13 +115,13 @@ class Coreference(Task):
                 for n, chain in enumerate(values["chains"], start=1)
                 for m in chain
             )
-            yield Passage(values["text"], tuple(marks), heading=values["document"])
+            yield MarkedText(values["text"], tuple(marks), heading=values["document"])
 
     def details(self, examples: Sequence[Example], answers: Sequence[Any]) -> Details:
         """Precision and recall of each measure; what it counts are links, mentions, chains and mentions again."""
         return Details(labels={name: _score(count) for name, count in self._counts(examples, answers).items()})
 
-    def _counts(self, examples: Sequence[Example], answers: Sequence[Any]) -> dict[str, Count]:
+    def _counts(self, examples: Sequence[Example], answers: Sequence[Any]) -> dict[str, Agreement]:
         return count_chains((e.answer, a or ()) for e, a in zip(examples, answers, strict=True))
 
     def _scored(self, document: Document) -> Document:
@@ -136,7 +136,7 @@ def _place(example: Example, start: int, end: int) -> dict[str, Any]:
     return {"text": raw.text[first:last], "start": first, "end": last}
 
 
-def _score(count: Count) -> LabelScore:
+def _score(count: Agreement) -> LabelScore:
     return LabelScore(
         precision=count.precision, recall=count.recall, f1=count.f1, wanted=count.wanted, given=count.given
     )

@@ -8,7 +8,7 @@ from elmo.errors import InputError
 from elmo.tasks.details import Details, label_scores, rates
 from elmo.tasks.embedding.embedding import TaskEmbedding
 from elmo.tasks.examples import Example
-from elmo.tasks.htmlpage import Mark, Passage
+from elmo.tasks.htmlpage import Mark, MarkedText
 from elmo.tasks.rawtext import in_lines, read_raw_sentences, told_tokens
 from elmo.tasks.roles.bio import bio_ids, bio_spans
 from elmo.tasks.roles.columns import (
@@ -142,7 +142,7 @@ class SemanticRoles(Task):
         for values, pairs in in_lines(examples, beliefs):
             yield {**values, "sentences": [_told(e, belief, labels) for e, belief in pairs if belief is not None]}
 
-    def passages(self, reports: Iterable[Mapping[str, Any]]) -> Iterator[Passage]:
+    def marked_texts(self, reports: Iterable[Mapping[str, Any]]) -> Iterator[MarkedText]:
         """The sentence of each predicate with its roles."""
         for values in reports:
             for sentence in values["sentences"]:
@@ -159,9 +159,9 @@ class SemanticRoles(Task):
                         )
                         for role in predicate["roles"]
                     )
-                    yield Passage(text, tuple(marks), heading=predicate["text"])
+                    yield MarkedText(text, tuple(marks), heading=predicate["text"])
                 if not sentence["predicates"]:
-                    yield Passage(text, ())
+                    yield MarkedText(text, ())
 
     def details(self, examples: Sequence[Example], answers: Sequence[Any]) -> Details:
         """Of each role."""

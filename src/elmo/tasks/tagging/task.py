@@ -11,7 +11,7 @@ from elmo.errors import ConfigError, InputError
 from elmo.tasks.details import Details, confusion_details, label_scores
 from elmo.tasks.embedding.embedding import TaskEmbedding
 from elmo.tasks.examples import Example, Raw, Text
-from elmo.tasks.htmlpage import Mark, Passage
+from elmo.tasks.htmlpage import Mark, MarkedText
 from elmo.tasks.rawtext import in_lines, read_raw_sentences, told_tokens
 from elmo.tasks.tagging.columns import column, is_conllu, read_column_sentences
 from elmo.tasks.tagging.model import Tagger, TaggerConfig
@@ -58,6 +58,8 @@ class TaggingConfig:
 
 class Tagging(Task):
     """One label a token. Answers are tuples of tags, chunks in IOB2 whatever the file had."""
+
+    reads_records = False  # a sentence takes as many lines as it has tokens
 
     def __init__(self, config: TaggingConfig) -> None:
         self.config = config
@@ -153,7 +155,7 @@ class Tagging(Task):
             sentences = [self._sentence(e, belief, labels) for e, belief in pairs if belief is not None]
             yield {**values, "sentences": sentences}
 
-    def passages(self, reports: Iterable[Mapping[str, Any]]) -> Iterator[Passage]:
+    def marked_texts(self, reports: Iterable[Mapping[str, Any]]) -> Iterator[MarkedText]:
         """Each line of text with its chunks, or with the tag of each token."""
         for values in reports:
             parts = [
@@ -162,7 +164,7 @@ class Tagging(Task):
                 for part in sentence["spans" if self.config.chunks else "tokens"]
             ]
             labels = [part["label" if self.config.chunks else "tag"] for part in parts]
-            yield Passage(
+            yield MarkedText(
                 values["text"],
                 tuple(
                     Mark(part["start"], part["end"], label, label, f"{label} {part['probability']:.2f}")
