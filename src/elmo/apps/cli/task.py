@@ -10,6 +10,7 @@ import typer
 from elmo.apps.cli import options
 from elmo.apps.cli.details import detail_lines
 from elmo.apps.cli.resuming import command_again, end_unfinished
+from elmo.errors import ConfigError
 from elmo.tasks.embedding.choices import TaskLayers, Where
 from elmo.tasks.names import TaskName
 
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
 
     from elmo.embed.module import Elmo
     from elmo.tasks.embedding.layercache import LayerStore
+    from elmo.tasks.training.trained import BiLMReference
 
 TEST_SCORES = "test.json"  # in the folder of a run
+TUNED = "tuned"  # the folder of tuned biLMs, in that or in the cache
 
 
 Cache = Annotated[
@@ -51,6 +54,13 @@ def train(
         Where | None,
         typer.Option("--elmo", help="Where ELMo is added: input if not given; none: the baseline, without biLM."),
     ] = None,
+    tune_bilm: Annotated[
+        bool,
+        typer.Option(
+            "--tune-bilm",
+            help="First fine-tune the biLM on the sentences of --train, and keep it in --cache for other runs.",
+        ),
+    ] = False,
     layers: Annotated[TaskLayers | None, typer.Option("--layers", help="All layers mixed, or the top one.")] = None,
     label_column: Annotated[
         int | None, typer.Option("--label-column", help="Of column files: from 1, or from -1 at the end.")
@@ -117,12 +127,15 @@ def train(
         device=device,
         store=store,
         time_limit=None if time_limit is None else 60 * time_limit,
+        tuned=(cache or output) / TUNED if tune_bilm else None,
     )
     if result.trained is None:
         typer.echo(f"{result.status} after {result.epochs} epochs; go on with: {command_again(context.obj.arguments)}")
         end_unfinished(result.status)
         return
     typer.echo(f"{result.status} after {result.epochs} epochs; the best was epoch {result.best_epoch}")
+    for line in tuning_lines(result.trained.bilm_reference):
+        typer.echo(line)
     typer.echo(f"dev: {score_line(result.scores)}")
     if test is not None:
         scores = result.trained.evaluate(test, store=store)
@@ -176,15 +189,18 @@ def predict(
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object a line: answers, probabilities, places in the text.")
     ] = False,
+    as_html: Annotated[
+        bool, typer.Option("--html", help="One HTML file with names, roles or chains marked in colours.")
+    ] = False,
     model: ModelPath = None,
     device: options.Device = None,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Answer with a trained task model: tags, labels of texts or pairs, roles of predicates, answers to questions.
+    """Answer with a trained task model: tags, labels of texts or pairs, answers to questions, roles, chains.
 
     With --text a tagger reads the sentences of a line one by one; a blank line follows the tags of each line. Pairs are
     lines of `premise<TAB>hypothesis`. Questions are named by --question; a line is an answer, its probability, and
-    where it starts and ends.
+    where it starts and ends. For coreference the whole file is one document.
 
     Example: elmo task predict run sentences.txt --text -o tagged.txt
 
@@ -195,6 +211,8 @@ def predict(
     from elmo.text.lines import refuse_output_in_source
     from elmo.text.tokenizer import Tokenizer
 
+    if as_json and as_html:
+        raise ConfigError("--json and --html are both given; one of them says what is written")
     if output != "-":
         refuse_output_in_source(source, output)
         options.refuse_existing(Path(output), overwrite=overwrite)
@@ -207,7 +225,14 @@ def predict(
         examples = trained.task.ask(source, questions)
     else:
         examples = trained.task.read_questions(source, tokenizer if text else None)
-    if as_json or questions:
+    if as_html:
+        from elmo.tasks.htmlpage import html_page
+
+        trained.task.marked_texts(())  # refuses now, and not after all is answered
+        marked_texts = trained.task.marked_texts(trained.report(examples))
+        title = trained.name if source == "-" else Path(source).name
+        found = ["".join(html_page(title, marked_texts, language=tokenizer.language or "und"))]
+    elif as_json or questions:
         found = list(_told(trained.report(examples), as_json=as_json, most=most_answers))
     else:
         found = list(trained.task.write(examples, trained.predict(examples)))
@@ -295,6 +320,19 @@ def _told(objects: "Iterable[dict[str, Any]]", *, as_json: bool, most: int) -> "
 def score_line(scores: dict[str, float]) -> str:
     """Scores in one line, in per cent."""
     return ", ".join(f"{name} {value:.2f}" for name, value in scores.items())
+
+
+def tuning_lines(reference: "BiLMReference | None") -> list[str]:
+    """What fine-tuning the biLM brought, if it was done."""
+    tuning = None if reference is None else reference.tuning
+    if tuning is None:
+        return []
+    left = "" if tuning.gained else "; it is left as it was"
+    line = (
+        f"biLM: held-out perplexity of {tuning.sentences:,} training sentences {tuning.before:.2f} before, "
+        f"{tuning.after:.2f} after fine-tuning ({tuning.outside:.2%} out of vocabulary){left}"
+    )
+    return [line]
 
 
 def mix_lines(mixes: dict[str, Any]) -> list[str]:
