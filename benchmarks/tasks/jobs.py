@@ -96,6 +96,7 @@ def train(job: Job) -> dict[str, Any]:
         )
         assert result.trained is not None, "interrupted"
         test = result.trained.evaluate(read["test"], store=_store(job.cache)) if "test" in read else None
+        history = dev_history(Path(folder) / "run", result.trained.task.metric)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     times = sorted(result.epoch_seconds)
@@ -108,6 +109,7 @@ def train(job: Job) -> dict[str, Any]:
         "metric": result.trained.task.metric,
         "dev": result.scores,
         "test": test,
+        "history": history,
         "best_epoch": result.best_epoch,
         "epochs": result.epochs,
         "epoch_seconds": times[len(times) // 2],
@@ -115,6 +117,12 @@ def train(job: Job) -> dict[str, Any]:
         "mixes": result.trained.embedding.mix_weights(),
         "bilm": None if model is None else model.sha256,
     }
+
+
+def dev_history(run: Path, metric: str) -> list[tuple[int, float]]:
+    """The updates made and the score on dev at the end of each epoch."""
+    lines = map(json.loads, (run / "metrics.jsonl").read_text("utf-8").splitlines())
+    return [(line["step"], line[metric]) for line in lines if line["kind"] == "dev"]
 
 
 def key_of(result: dict[str, Any]) -> str:
