@@ -23,8 +23,9 @@ from elmo.lm.textcorpus import corpus_of_sentences
 from elmo.text.textfiles import sentences_of_files
 from elmo.weights.formats import read_model
 from elmo.weights.fourbits import dequantize4, quantize4
-from elmo.weights.loaded import LoadedModel, Softmax
+from elmo.weights.loaded import LoadedModel
 from elmo.weights.quantized import dequantize, quantize
+from elmo.weights.softmax import Softmax
 from elmo.weights.softmaxfile import add_softmax
 
 Stored = tuple[Tensor, int]  # the table as it is read again, and its bytes

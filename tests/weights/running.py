@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from elmo.model.bilstm import State
+from elmo.model.state import State
 from elmo.weights.loaded import LoadedModel
 
 Batch = Sequence[Sequence[str]]

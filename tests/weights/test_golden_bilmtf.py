@@ -9,7 +9,7 @@ import pytest
 import torch
 from tests.weights.running import run_batch, run_carried, token_vectors
 
-from elmo.model.charcnn import CharCNNConfig
+from elmo.model.characters import CharCNNConfig
 from elmo.weights.formats import read_model, write_model
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "bilm"

@@ -17,7 +17,7 @@ from elmo.weights import native
 from elmo.weights.choices import Writable
 from elmo.weights.formats import FORMATS, read_model, write_model
 from elmo.weights.guarded import tensorfile
-from elmo.weights.loaded import Softmax
+from elmo.weights.softmax import Softmax
 from elmo.weights.verify import verify_model
 
 

@@ -10,8 +10,8 @@ import torch
 from tests.weights.running import run_batch, token_vectors
 
 from elmo.errors import WeightsError
-from elmo.model.bilstm import State
-from elmo.model.jointlstm import JointLSTMConfig
+from elmo.model.stacks import JointLSTMConfig
+from elmo.model.state import State
 from elmo.weights.describe import describe_model
 from elmo.weights.formats import find_in, read_model, write_model
 from elmo.weights.verify import verify_model

@@ -10,12 +10,13 @@ import torch
 from tests.weights.making import CONFIGS, WORDS, make_model
 
 from elmo.errors import WeightsError
-from elmo.model.charcnn import CharCNNConfig
+from elmo.model.characters import CharCNNConfig
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
-from elmo.weights.loaded import LoadedModel, Softmax
+from elmo.weights.loaded import LoadedModel
 from elmo.weights.native import FORMAT_VERSION, read_native, write_native
 from elmo.weights.selftest import run_self_test, self_test_difference
+from elmo.weights.softmax import Softmax
 
 
 @pytest.mark.parametrize("name", CONFIGS)

@@ -9,9 +9,9 @@ from elmo.errors import WeightsError
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.describe import describe_model
 from elmo.weights.guarded.tensorfile import read_header, read_tensors, write_tensors
-from elmo.weights.loaded import Softmax
 from elmo.weights.native import read_native, write_native
 from elmo.weights.quantized import SCALE, dequantize, quantize, scale_shape
+from elmo.weights.softmax import Softmax
 from elmo.weights.verify import verify_model
 
 SENTENCES = ["We tied the boat to the far bank.", "My aunt worked at the bank for 30 years.", "é"]

@@ -20,8 +20,9 @@ from elmo.weights import softmaxfile
 from elmo.weights.describe import describe_model
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.guarded.tensorfile import read_header, read_tensors, write_tensors
-from elmo.weights.loaded import LoadedModel, Softmax
+from elmo.weights.loaded import LoadedModel
 from elmo.weights.quantized import quantize
+from elmo.weights.softmax import Softmax
 from elmo.weights.softmaxfile import SOFTMAX, add_softmax, write_softmax
 from elmo.weights.verify import verify_model
 

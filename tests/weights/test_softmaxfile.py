@@ -9,7 +9,8 @@ from tests.weights.making import CONFIGS, WORDS, make_model
 from elmo.errors import ElmoError, WeightsError
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.guarded.tensorfile import write_tensors
-from elmo.weights.loaded import LoadedModel, Softmax
+from elmo.weights.loaded import LoadedModel
+from elmo.weights.softmax import Softmax
 from elmo.weights.softmaxfile import add_softmax, write_softmax
 
 

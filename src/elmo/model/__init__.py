@@ -4,11 +4,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from elmo.model.bilm import BiLM, BiLMConfig
-    from elmo.model.bilstm import BiLSTM, BiLSTMConfig, State
-    from elmo.model.charcnn import CharCNN, CharCNNConfig
+    from elmo.model.architecture import BiLMConfig
+    from elmo.model.bilm import BiLM
+    from elmo.model.bilstm import BiLSTM
+    from elmo.model.characters import CharCNNConfig
+    from elmo.model.charcnn import CharCNN
     from elmo.model.mix import ScalarMix
-    from elmo.model.wordtable import WordTable, WordTableConfig
+    from elmo.model.stacks import BiLSTMConfig
+    from elmo.model.state import State
+    from elmo.model.words import WordTableConfig
+    from elmo.model.wordtable import WordTable
 
 __all__ = [
     "BiLM",
@@ -26,15 +31,15 @@ __all__ = [
 # Loaded on first use, so that the parts that need no torch do not wait for it.
 _HOMES = {
     "BiLM": "elmo.model.bilm",
-    "BiLMConfig": "elmo.model.bilm",
+    "BiLMConfig": "elmo.model.architecture",
     "BiLSTM": "elmo.model.bilstm",
-    "BiLSTMConfig": "elmo.model.bilstm",
+    "BiLSTMConfig": "elmo.model.stacks",
     "CharCNN": "elmo.model.charcnn",
-    "CharCNNConfig": "elmo.model.charcnn",
+    "CharCNNConfig": "elmo.model.characters",
     "ScalarMix": "elmo.model.mix",
-    "State": "elmo.model.bilstm",
+    "State": "elmo.model.state",
     "WordTable": "elmo.model.wordtable",
-    "WordTableConfig": "elmo.model.wordtable",
+    "WordTableConfig": "elmo.model.words",
 }
 
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from elmo.weights.describe import describe_model
     from elmo.weights.formats import find_model, read_model, write_model
-    from elmo.weights.loaded import LoadedModel, Softmax
+    from elmo.weights.loaded import LoadedModel
     from elmo.weights.onnxfile import write_onnx
     from elmo.weights.published.catalogue import KnownModel, known_models
+    from elmo.weights.softmax import Softmax
     from elmo.weights.softmaxfile import add_softmax, write_softmax
     from elmo.weights.verify import verify_model
 
@@ -31,7 +32,7 @@ __all__ = [
 _HOMES = {
     "KnownModel": "elmo.weights.published.catalogue",
     "LoadedModel": "elmo.weights.loaded",
-    "Softmax": "elmo.weights.loaded",
+    "Softmax": "elmo.weights.softmax",
     "add_softmax": "elmo.weights.softmaxfile",
     "describe_model": "elmo.weights.describe",
     "find_model": "elmo.weights.formats",

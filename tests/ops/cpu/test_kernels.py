@@ -9,8 +9,9 @@ from tests.tiny import TINY
 from tests.tolerances import assert_near
 from torch import Tensor
 
-from elmo.model.bilm import BiLM, BiLMConfig
-from elmo.model.charcnn import CharCNNConfig
+from elmo.model.architecture import BiLMConfig
+from elmo.model.bilm import BiLM
+from elmo.model.characters import CharCNNConfig
 from elmo.ops.cpu.kernels import PackedLSTMP, kernels_run, pack
 from elmo.ops.lstmp import LSTMPState, LSTMPWeights, alive_rows, lstmp_reference
 from elmo.text.chars import spell

@@ -8,7 +8,7 @@ import torch
 from elmo.ops.threadlock import ThreadLock
 
 
-class CpuThreads:
+class TorchThreads:
     """Torch's number of threads: a value of each thread, which new threads take from the one that set it last."""
 
     def __init__(self) -> None:
@@ -32,4 +32,4 @@ class CpuThreads:
                 torch.set_num_threads(self._outside)
 
 
-CPU_THREADS = CpuThreads()
+TORCH_THREADS = TorchThreads()
