@@ -8,13 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
 from elmo.embed.batches import BOUNDARIES
 from elmo.embed.contextualize import contextualize
-from elmo.errors import ConfigError, InputError, WeightsError
+from elmo.errors import ConfigError, InputError, WeightsError, needing_torch
 from elmo.weights.formats import read_model
+
+with needing_torch("elmo.compat.tfhub"):
+    import torch
+    from torch import Tensor, nn
 
 LSTM_LAYERS = 2  # the outputs have names for two
 SIGNATURES = ("default", "tokens")

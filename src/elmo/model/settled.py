@@ -9,6 +9,7 @@ seen; dev/log.md has the figures.
 
 from typing import TYPE_CHECKING, Any
 
+from elmo.model.kinds import Rows
 from elmo.model.packed import PackedBiLM
 from elmo.model.state import State
 from elmo.ops.arrays import Array
@@ -48,6 +49,14 @@ def settle(bilm: "BiLM", boundaries: "Tensor") -> int:
         state, tokens = find_settled(bilm, boundaries)
     store(bilm, state)
     return tokens
+
+
+def settle_there(bilm: "BiLM", boundary_rows: Rows) -> int:
+    """The same on a GPU, from the rows of the boundary tokens."""
+    import torch
+
+    with torch.no_grad():
+        return settle(bilm, bilm.tokens(torch.from_numpy(boundary_rows).to(bilm.settled_h.device)))
 
 
 def store(bilm: "BiLM", state: State) -> None:

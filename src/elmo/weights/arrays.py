@@ -18,8 +18,8 @@ from elmo.ops.arrays import host
 from elmo.ops.cpu.making import Making
 from elmo.ops.cpu.memory import release_pages
 from elmo.weights.guarded.arrayfile import Numbers, widened
-from elmo.weights.quantized import SCALE, dequantize
-from elmo.weights.tensors import SETTLED
+from elmo.weights.quantized import dequantize
+from elmo.weights.tensors import SCALE, SETTLED
 
 if TYPE_CHECKING:
     from elmo.model.bilm import BiLM

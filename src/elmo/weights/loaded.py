@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 from elmo.errors import ConfigError, WeightsError
 from elmo.model.architecture import BiLMConfig
 from elmo.model.kinds import Rows, Spelling
-from elmo.model.settled import find_settled, settle
+from elmo.model.settled import find_settled, settle_there
 from elmo.ops.threadlock import ThreadLock
 from elmo.text.codepoints import Dictionaries
 from elmo.text.tokenizer import Tokenizer
@@ -218,15 +218,17 @@ class LoadedModel:
     def settle(self) -> int:
         """Compute and store the settled state; says how many tokens it took. See `model.settled`."""
         bilm = vars(self)["_bilm"]
+        if not isinstance(bilm, BiLMArrays) and bilm.settled_h.device.type != "cpu":
+            return settle_there(bilm, self.boundary_rows())
+        arrays = self.arrays
+        network = arrays.plain()
+        state, tokens = find_settled(network, network.tokens(self.boundary_rows()))
         if isinstance(bilm, BiLMArrays):
-            network = bilm.plain()
-            state, tokens = find_settled(network, network.tokens(self.boundary_rows()))
             vars(self)["_bilm"] = bilm.with_settled(state)
-            return tokens
-        import torch
-
-        with torch.no_grad():
-            return settle(bilm, bilm.tokens(torch.from_numpy(self.boundary_rows()).to(bilm.settled_h.device)))
+        else:
+            for kept, found in zip(arrays.settled, state, strict=True):
+                kept[...] = found[:, :, 0]  # the module's own memory
+        return tokens
 
     @property
     def is_settled(self) -> bool:

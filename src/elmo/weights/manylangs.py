@@ -219,10 +219,10 @@ def _elmo_tensors(found: _Tensors, lstm: BiLSTMConfig) -> dict[str, Numbers]:
             bias.append(_bias(found.take(f"{name}.state_linearity.bias", 4 * C)))
             projection.append(found.take(f"{name}.state_projection.weight", P, C).T)
         tensors |= {
-            f"lstm.layers.{n}.weight_x": np.stack(x),
-            f"lstm.layers.{n}.weight_h": np.stack(h),
-            f"lstm.layers.{n}.bias": np.stack(bias),
-            f"lstm.layers.{n}.weight_projection": np.stack(projection),
+            f"lstm.layers.{n}.weight_x": _stacked(x),
+            f"lstm.layers.{n}.weight_h": _stacked(h),
+            f"lstm.layers.{n}.bias": _stacked(bias),
+            f"lstm.layers.{n}.weight_projection": _stacked(projection),
         }
     return tensors
 
@@ -242,11 +242,16 @@ def _joint_tensors(found: _Tensors, lstm: JointLSTMConfig) -> dict[str, Numbers]
             both = [found.take(f"encoder.bias_{part}_{suffix}", 4 * C) for part in ("ih", "hh")]
             bias.append(_bias(both[0].astype(np.float64) + both[1]))
         tensors |= {
-            f"lstm.layers.{n}.weight_x": np.stack(x),
-            f"lstm.layers.{n}.weight_h": np.stack(h),
-            f"lstm.layers.{n}.bias": np.stack(bias),
+            f"lstm.layers.{n}.weight_x": _stacked(x),
+            f"lstm.layers.{n}.weight_h": _stacked(h),
+            f"lstm.layers.{n}.bias": _stacked(bias),
         }
     return tensors
+
+
+def _stacked(parts: list[Numbers]) -> Numbers:
+    """Rows that stay rows: of transposed matrices NumPy would make columns."""
+    return np.ascontiguousarray(np.stack(parts))
 
 
 def _gates(rows: Numbers) -> Numbers:

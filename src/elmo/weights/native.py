@@ -22,14 +22,14 @@ from elmo.weights.arrays import BiLMArrays, StoredTensors
 from elmo.weights.card import default_card
 from elmo.weights.choices import SoftmaxStorage, Storage
 from elmo.weights.format import Format, Read
-from elmo.weights.guarded.arrayfile import FLOATS, MappedFile, Numbers, narrowed, read_header, write_arrays
+from elmo.weights.guarded.arrayfile import FLOATS, TYPES, MappedFile, Numbers, narrowed, read_header, write_arrays
 from elmo.weights.guarded.limits import check_sizes, check_values
 from elmo.weights.loaded import LoadedModel, Training
-from elmo.weights.quantized import SCALE, is_half, quantize_all, scale_shape
+from elmo.weights.quantized import is_half, quantize_all, scale_shape
 from elmo.weights.selftest import run_self_test
 from elmo.weights.softmax import SoftmaxApart, SoftmaxArrays, StoredSoftmax
 from elmo.weights.softmaxfile import SOFTMAX, copy_softmax, find_apart, write_softmax
-from elmo.weights.tensors import SETTLED, check_finite, tensor_shapes
+from elmo.weights.tensors import SCALE, SETTLED, check_finite, tensor_shapes
 
 FORMAT = "elmo"
 FORMAT_VERSION = 1
@@ -235,10 +235,9 @@ def _read_tensors(path: Path, config: BiLMConfig) -> StoredTensors:
             raise WeightsError(f"{path}: {name}: is of type I8, but this tensor is not stored in eight bits")
         shapes[name + SCALE] = scales
     arrays = file.arrays(shapes)
+    halves = {name for name in shapes if quantized and is_half(name) and header[name].dtype in FLOATS}
     kinds = {
-        "F32" if quantized and (name in quantized or is_half(name)) else header[name].dtype
-        for name in shapes
-        if name not in SETTLED
+        "F32" if name in halves or name in quantized else header[name].dtype for name in shapes if name not in SETTLED
     }
     if len(kinds) > 1 or next(iter(kinds)) not in FLOATS:
         raise WeightsError(f"{path}: holds tensors of the types {_names(kinds)}, but one of floats is wanted")
@@ -252,7 +251,7 @@ def stored_as(path: Path) -> Storage:
 
 
 def _names(kinds: set[str]) -> str:
-    return ", ".join(sorted(STORED.get(kind, kind) for kind in kinds))
+    return ", ".join(sorted(STORED.get(kind, np.dtype(TYPES[kind]).name) for kind in kinds))
 
 
 def _arrays_of(config: BiLMConfig, tensors: StoredTensors) -> BiLMArrays:

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from elmo.weights.guarded.arrayfile import Numbers
-from elmo.weights.tensors import SETTLED
+from elmo.weights.tensors import SCALE, SETTLED
 
-SCALE = ".scale"
 LEVELS = 127  # both ways; -128 is not used, so that the range is even
 TABLES = ("tokens.weight", "tokens.words", "softmax.weight")  # a row is looked up, or gives one output
 WHOLE = ("tokens.characters", *SETTLED)

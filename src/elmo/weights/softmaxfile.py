@@ -22,9 +22,9 @@ from elmo.weights.choices import SoftmaxStorage
 from elmo.weights.fourbits import dequantize4, quantize4
 from elmo.weights.guarded.arrayfile import FLOATS, ArrayInfo, Numbers, read_arrays, read_header, widened, write_arrays
 from elmo.weights.loaded import LoadedModel
-from elmo.weights.quantized import SCALE, dequantize, quantize, scale_shape
+from elmo.weights.quantized import dequantize, quantize, scale_shape
 from elmo.weights.softmax import SoftmaxApart, SoftmaxArrays, StoredSoftmax
-from elmo.weights.tensors import check_finite
+from elmo.weights.tensors import SCALE, check_finite
 
 logger = logging.getLogger(__name__)
 

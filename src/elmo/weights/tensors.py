@@ -14,6 +14,7 @@ from elmo.ops.arrays import Array, host
 from elmo.weights.guarded.arrayfile import Numbers
 
 INFINITE = 0x7F80  # the exponent of what is not finite, in bfloat16
+SCALE = ".scale"  # of what is in eight bits, beside it
 SETTLED = ("settled_h", "settled_c")  # beside the weights, computed from them
 
 
@@ -26,9 +27,8 @@ def check_finite(tensors: Mapping[str, Numbers], *, where: str) -> None:
     """Fail on the first array with a NaN or an infinity."""
     for name in tensors:
         if not is_finite(tensors[name]):
-            raise WeightsError(
-                f"{where}: {name}: has NaN or infinite numbers; the file is damaged or training diverged"
-            )
+            own = name.removesuffix(SCALE)
+            raise WeightsError(f"{where}: {own}: has NaN or infinite numbers; the file is damaged or training diverged")
 
 
 def is_finite(numbers: Numbers) -> bool:

@@ -16,9 +16,6 @@ Numbers = npt.NDArray[Any]
 
 # The input products of this many positions (rows x steps) are held at once.
 HOISTED_POSITIONS = 512
-# Libraries of matrix products choose their order of summation by the number of rows. Words go through in blocks of this
-# many, so that the bits of a word's vector do not depend on the words beside it.
-WORDS_AT_ONCE = 32
 
 
 class PlainLSTMP:
@@ -75,38 +72,34 @@ class PlainCharEncoder:
     def __init__(self, weights: CharWeights) -> None:
         self._weights = weights
         self._widest = max(weight.shape[0] for weight in weights.filters)
+        F = sum(weight.shape[2] for weight in weights.filters)
+        self._size = F if weights.projection is None else weights.projection[0].shape[1]
 
     def __call__(self, rows: npt.NDArray[np.integer[Any]]) -> Numbers:
         """rows: [W, C] -> [W, D]."""
         weights = self._weights
         rows = check_rows(rows, characters=weights.characters, table=len(weights.table))
-        size = (
-            sum(f.shape[2] for f in weights.filters) if weights.projection is None else weights.projection[0].shape[1]
-        )
-        result = np.empty((len(rows), size), weights.table.dtype)
+        result = np.empty((len(rows), self._size), weights.table.dtype)
         ends = np.arange(1, rows.shape[1] + 1)
         lengths = ((rows != weights.padding_id) * ends).max(axis=1, initial=0)  # [W]
         # One more window than characters: behind a word's end all windows see padding.
         columns = np.minimum(rows.shape[1], lengths + self._widest)
-        for count in np.unique(columns):
-            (words,) = np.nonzero(columns == count)
-            for first in range(0, len(words), WORDS_AT_ONCE):
-                block = words[first : first + WORDS_AT_ONCE]
-                whole = np.resize(block, WORDS_AT_ONCE)  # repeated until the block is full
-                result[block] = self._encode(rows[whole, :count])[: len(block)]
+        # One word at a time: libraries of matrix products choose their order of summation by the number of rows and a
+        # row's place, and the bits of a word's vector must not depend on the words beside it.
+        for n, count in enumerate(columns):
+            result[n] = self._encode(weights.table[rows[n, :count]])
         return result
 
-    def _encode(self, rows: npt.NDArray[np.int64]) -> Numbers:
+    def _encode(self, embedded: Numbers) -> Numbers:
+        """The characters of one word [columns, E] -> its vector [D]."""
         weights = self._weights
-        embedded = weights.table[rows]  # [W, columns, E]
         pooled = []
         for weight, bias in zip(weights.filters, weights.biases, strict=True):
             width, E, count = weight.shape
-            windows = np.lib.stride_tricks.sliding_window_view(embedded, width, axis=1)  # [W, V, E, width]
-            flat = windows.transpose(0, 1, 3, 2).reshape(-1, width * E)
-            scores = (flat @ weight.reshape(width * E, count)).reshape(len(rows), -1, count)
-            pooled.append(scores.max(axis=1) + bias)
-        x = np.concatenate(pooled, axis=1)  # [W, F]
+            windows = np.lib.stride_tricks.sliding_window_view(embedded, width, axis=0)  # [V, E, width]
+            flat = windows.transpose(0, 2, 1).reshape(-1, width * E)
+            pooled.append((flat @ weight.reshape(width * E, count)).max(axis=0) + bias)
+        x = np.concatenate(pooled)  # [F]
         x = np.tanh(x) if weights.activation == "tanh" else np.maximum(x, 0)
         for layer in weights.highways:
             x = _highway(x, layer)
@@ -120,7 +113,8 @@ def _highway(x: Numbers, layer: HighwayWeights) -> Numbers:
     """As `highway_reference`."""
     gate = _sigmoid(x @ layer.carry + layer.carry_bias)
     fresh = np.maximum(x @ layer.transform + layer.transform_bias, 0)
-    return gate * fresh + (1 - gate) * x
+    y: Numbers = gate * fresh + (1 - gate) * x
+    return y
 
 
 def _sigmoid(x: Numbers) -> Numbers:
