@@ -15,6 +15,10 @@ COMMANDS: list[list[str]] = [
     ["similar"],
     ["neighbors"],
     ["plot"],
+    ["index", "build"],
+    ["index", "search"],
+    ["index", "uses"],
+    ["serve"],
     ["models"],
     ["info"],
     ["verify"],
@@ -39,8 +43,8 @@ Made from `--help` by `docs/make_cli.py`. `-` is standard input or output. Error
 mistakes of the user's, 1 for failures; `elmo --debug COMMAND ...` shows the traceback. A training run that is
 interrupted saves and exits with 130; one that reaches its `--time-limit` exits with 0.
 
-A file that stands in the place of an output is replaced with `--overwrite`. A corpus store and a training run took
-long to make and are never replaced: go on with `--resume`, choose another name, or delete the folder yourself.
+A file that stands in the place of an output is replaced with `--overwrite`. A corpus store, an index and a training
+run took long to make and are never replaced: go on with `--resume`, choose another name, or delete the folder yourself.
 """
 
 

@@ -9,7 +9,20 @@ import pytest
 
 import elmo
 
-PACKAGES = ["disk", "text", "corpus", "model", "weights", "embed", "lm", "run", "pretrain", "tasks", "analysis"]
+PACKAGES = [
+    "disk",
+    "text",
+    "corpus",
+    "model",
+    "weights",
+    "embed",
+    "lm",
+    "run",
+    "pretrain",
+    "tasks",
+    "analysis",
+    "analysis.index",
+]
 WITHOUT_TORCH = ["disk", "text", "corpus"]
 
 

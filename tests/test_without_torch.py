@@ -58,15 +58,6 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 STORAGES = ("float16", "bfloat16", "int8")
 KINDS = ("plain", "two highways, tanh", "no projection of cells", "one direction", "words")
 NAMES = (*KINDS, *STORAGES)
-    "plain",
-    "two highways, tanh",
-    "no projection of cells",
-    "one direction",
-    "words",
-    "float16",
-    "bfloat16",
-    "int8",
-)
 
 
 def test_encode_imports_no_torch_though_it_is_installed(models: Path, tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def model_targets(directory: Path) -> list[Target]:
         return recorded_sha256(path / "weights.hdf5"), verify_model(path)
 
     def packed(path: Path) -> object:
-        return PackedFile(path / "model.packed").take(64, torch.Tensor.zero_)
+        return PackedFile(path / "model.packed").take(64, lambda block: block.fill(0))
 
     def with_softmax(path: Path) -> LoadedModel:
         return add_softmax(bare, path / SOFTMAX)

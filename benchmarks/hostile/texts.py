@@ -31,10 +31,17 @@ TEXT = "The river rose .\nIt fell , and rose again in May 1862 .\n\nElle était 
 WORDS = b"<S>\n</S>\n<UNK>\nthe\nriver\nrose\n"
 COLUMNS = b"-DOCSTART- -X- O O\n\nPaul NNP B-NP B-PER\nsleeps VBZ B-VP O\n\nLisbon NNP B-NP I-LOC\n"
 CONLLU = b"# text = It fell\n1\tIt\tit\tPRON\tPRP\t_\t2\tnsubj\t_\t_\n2\tfell\tfall\tVERB\tVBD\t_\t0\troot\t_\t_\n"
+ROLES = b"The DT - (ARG1*\nriver NN - *)\nrose VBD rise.01 (V*)\n. . - *\n\nNothing NN -\n"
 TREES = b"(3 (2 The) (4 (3 best) (2 film)))\n(1 (2 Too) (1 long))\n"
 LINES = b"good\tA fine river .\nbad\tA dull one .\n"
 CSV = b'label,text\ngood,"A fine river, and wide ."\nbad,"A ""dull""\none ."\ngood,Fine again .\n'
 JSON_LINES = b'{"text": "A fine river .", "label": "good"}\n{"text": "A dull one .", "label": 0}\n'
+PAIRS = (
+    b'{"gold_label": "neutral", "sentence1": "A river rose .", "sentence2": "It was \xe2\x80\x9chigh\xe2\x80\x9d ."}\n'
+    b'{"gold_label": "-", "sentence1": "It fell .", "sentence2": "It rose ."}\n'
+    b'{"gold_label": "entailment", "sentence1": "It rose , `` and fell \'\' .", "sentence2": "It rose ."}\n'
+)
+PAIR_LINES = b"neutral\tA river rose .\tIt was high .\nentailment\tIt rose , and fell .\tIt rose .\n"
 QUESTIONS = b"river\tThe river rose .\nrose\tIt rose and rose again .\t2\n"
 VECTORS = b"river 0.1 -0.2 0.3\nrose 1e-3 2.0 3.5\n. 0 0 1\n"
 CONFIG = b"""size = "tiny"
@@ -49,12 +56,13 @@ samples = 8
 
 [optimizer]
 kind = "adam"
-rate = 0.001
+learning_rate = 0.001
 """
 JSON = (
-    b'{"size": "tiny", "steps": 3, "window": 4, "loss": {"kind": "full"}, "optimizer": {"kind": "adam", "rate": 0.01}}'
+    b'{"size": "tiny", "steps": 3, "window": 4, "loss": {"kind": "full"}, '
+    b'"optimizer": {"kind": "adam", "learning_rate": 0.01}}'
 )
-RECIPE = b'[train]\nepochs = 2\nrate = 0.01\n\n[task.model]\nhidden = 12\n\n[embedding.elmo]\nwhere = "none"\n'
+RECIPE = b'[train]\nepochs = 2\nlearning_rate = 0.01\n\n[task.model]\nhidden = 12\n\n[embedding.elmo]\nwhere = "none"\n'
 SENSES = b"""<?xml version="1.0" encoding="UTF-8"?>
 <corpus lang="en"><text id="d000"><sentence id="d000.s000"><wf lemma="the" pos="DET">The</wf>
 <instance id="d000.s000.t000" lemma="river bank" pos="NOUN">river bank</instance><wf lemma="rise" pos="VERB">rose</wf>
@@ -108,6 +116,7 @@ def text_targets() -> list[Target]:
         Target("vocabulary of words", {"vocab.txt": WORDS}, "vocab.txt", mutate_text, vocabulary, pipes=True),
         Target("columns", {"c.txt": COLUMNS}, "c.txt", mutate_text, examples("ner", "c.txt"), pipes=True),
         Target("CoNLL-U", {"c.conllu": CONLLU}, "c.conllu", mutate_text, examples("pos", "c.conllu"), pipes=True),
+        Target("roles", {"r.txt": ROLES}, "r.txt", mutate_text, examples("roles", "r.txt"), pipes=True),
         Target("trees", {"c.trees": TREES}, "c.trees", mutate_text, examples("classification", "c.trees"), pipes=True),
         Target("labels", {"c.tsv": LINES}, "c.tsv", mutate_text, examples("classification", "c.tsv"), pipes=True),
         Target("labels.csv", {"c.csv": CSV}, "c.csv", mutate_text, examples("classification", "c.csv"), pipes=True),
@@ -119,6 +128,15 @@ def text_targets() -> list[Target]:
             examples("classification", "c.jsonl"),
             pipes=True,
         ),
+        Target(
+            "pairs.jsonl",
+            {"c.jsonl": PAIRS},
+            "c.jsonl",
+            mutate_json_lines,
+            examples("entailment", "c.jsonl"),
+            pipes=True,
+        ),
+        Target("pairs", {"c.tsv": PAIR_LINES}, "c.tsv", mutate_text, examples("entailment", "c.tsv"), pipes=True),
         Target(
             "questions",
             {"q.tsv": QUESTIONS},

@@ -22,7 +22,7 @@ from benchmarks.hostile.texts import COLUMNS, TEXT
 from elmo.corpus.build import build_corpus
 from elmo.corpus.layout import FILES
 from elmo.corpus.store import CorpusStore
-from elmo.corpus.work import folder_beside
+from elmo.disk.workfolder import folder_beside
 from elmo.embed.bulk import parts, ray_engine
 from elmo.embed.bulk.job import embed_file
 from elmo.embed.bulk.journal import FINISHED

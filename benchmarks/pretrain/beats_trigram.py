@@ -79,7 +79,7 @@ def main() -> None:
                 "epochs": arguments.epochs,
                 "dropout": 0.0,  # a text read once or twice is not learnt by heart
                 "loss": {"kind": "sampled", "samples": 1024},
-                "optimizer": {"kind": "muon", "rate": 8e-3, "matrix_scale": 0.1},  # dev/log.md, "Muon"
+                "optimizer": {"kind": "muon", "learning_rate": 8e-3, "matrix_scale": 0.1},  # dev/log.md, "Muon"
                 "evaluate_every": 1000,
                 "evaluate_symbols": 10_000,
                 "checkpoint_minutes": None,

@@ -32,8 +32,8 @@ def recipes(size: Size) -> dict[str, TrainConfig]:
     rate = choose_learning_rate(model_of_size(size).lstm.cell_dim)
     return {
         "modern": ours,
-        "modern, rate x 2": ours.replace(optimizer=dataclasses.replace(ours.optimizer, rate=2 * rate)),
-        "modern, rate / 2": ours.replace(optimizer=dataclasses.replace(ours.optimizer, rate=rate / 2)),
+        "modern, rate x 2": ours.replace(optimizer=dataclasses.replace(ours.optimizer, learning_rate=2 * rate)),
+        "modern, rate / 2": ours.replace(optimizer=dataclasses.replace(ours.optimizer, learning_rate=rate / 2)),
         "modern, Adam": ours.replace(optimizer=AdamConfig()),
         "modern, scale 0.1": ours.replace(optimizer=MuonConfig(matrix_scale=0.1)),
         "modern, no dropout": ours.replace(dropout=0.0),

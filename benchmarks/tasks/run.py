@@ -5,8 +5,8 @@
 
 Every finished run is a line of results/ner.jsonl; the same command again makes only the missing ones, so it can be
 stopped at any time (`--minutes` does it). Then results/ner.md (the table beside the paper's) and the plots are made.
-`--fractions 0.01 0.1 1` gives the learning curves, with more epochs for less data. `--set train.rate=0.002` changes an
-option of all arms alike; `benchmarks.tasks.search` finds out which.
+`--fractions 0.01 0.1 1` gives the learning curves, with more epochs for less data. `--set
+train.learning_rate=0.002` changes an option of all arms alike; `benchmarks.tasks.search` finds out which.
 """
 
 import sys

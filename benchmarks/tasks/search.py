@@ -1,7 +1,7 @@
 """Which options are best on dev, for the baseline and for ELMo, each with the same number of runs?
 
     python -m benchmarks.tasks.search ner --train eng.train --dev eng.testa --model MODEL --vectors glove.npz \
-        -o results --seeds 1 --jobs 8 --grid train.rate=0.0005,0.001,0.002 --grid task.model.dropout=0.3,0.5
+        -o results --seeds 1 --jobs 8 --grid train.learning_rate=0.0005,0.001,0.002 --grid task.model.dropout=0.3,0.5
 
 All combinations of the values are tried; there is no test set here. Every finished run is a line of
 results/ner-search.jsonl, and the same command makes only the missing ones. results/ner-search.md has the table, and

@@ -98,7 +98,7 @@ def test_several_processes_give_the_scores_of_one(model: Path, tmp_path: Path) -
 
 
 def test_a_search_tries_all_settings_for_each_arm_and_never_the_test_set(model: Path, tmp_path: Path) -> None:
-    grid = ["--grid", "train.rate=0.000001,0.02", "--grid", "task.model.dropout=0.0,0.5", "--seeds", "2"]
+    grid = ["--grid", "train.learning_rate=0.000001,0.02", "--grid", "task.model.dropout=0.0,0.5", "--seeds", "2"]
     small = ["--set", "train.epochs=8"]
     arguments = command("pos", "pos-train.conllu", "pos-train.conllu", model, tmp_path, *small, *grid, test=False)
     search.main(arguments)
@@ -107,9 +107,10 @@ def test_a_search_tries_all_settings_for_each_arm_and_never_the_test_set(model: 
     assert all(r["test"] is None for r in results)
     chosen = json.loads((tmp_path / "out" / "pos-search.json").read_text("utf-8"))
     assert set(chosen) == {"baseline", "input"}
-    assert all("train.rate=0.02" in setting for setting in chosen.values())  # nothing is learned at the other rate
+    # Nothing is learned at the other rate.
+    assert all("train.learning_rate=0.02" in setting for setting in chosen.values())
     lines = (tmp_path / "out" / "pos-search.md").read_text("utf-8").splitlines()
-    assert "| train.rate | task.model.dropout | baseline | input |" in lines
+    assert "| train.learning_rate | task.model.dropout | baseline | input |" in lines
     assert sum("**" in line for line in lines) in (1, 2)
 
 

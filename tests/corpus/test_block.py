@@ -46,12 +46,12 @@ def test_the_numbers_stand_for_the_words_of_the_text() -> None:
 @pytest.mark.parametrize(
     ("documents", "text", "starts", "ends"),
     [
-        ("files", "a\n\nb\n", [], False),
-        ("lines", "\na\nb\n\nc\n", [0, 1, 2], False),
-        ("blank-lines", "a\nb\n\nc\n", [2], False),
-        ("blank-lines", "\na\n\n \n\nb\n", [0, 1], False),
-        ("blank-lines", "a\n\n", [], True),
-        ("blank-lines", "\n", [], True),
+        ("files", "a\n\nb", [], False),
+        ("lines", "\na\nb\n\nc", [0, 1, 2], False),
+        ("blank-lines", "a\nb\n\nc", [2], False),
+        ("blank-lines", "\na\n\n \n\nb", [0, 1], False),
+        ("blank-lines", "a\n", [], True),
+        ("blank-lines", "", [], True),
         ("blank-lines", "a", [], False),
     ],
 )
@@ -62,7 +62,7 @@ def test_documents_start_where_the_text_says(documents, text, starts, ends) -> N
 
 
 def test_each_text_of_a_block_has_its_own_facts() -> None:
-    block, facts = number_words(["a b\n\n", "\n", "b\n\nc d"], split_line, documents="blank-lines")
+    block, facts = number_words(["a b\n", "", "b\n\nc d"], split_line, documents="blank-lines")
     assert facts == [(2, 1, True), (0, 0, True), (3, 2, False)]
     assert sentences_of(block) == [["a", "b"], ["b"], ["c", "d"]]
     assert block.documents.tolist() == [2]

@@ -89,6 +89,23 @@ def test_any_text_becomes_what_the_reference_says(tmp_path_factory, text, docume
     assert stored_arrays(store) == reference_arrays([(text, False)], **options)
 
 
+def test_a_blank_line_at_the_end_of_a_block_divides_documents(tmp_path: Path) -> None:
+    text = "a word\n\nand\nmore words\n"
+    options = {"documents": "blank-lines", "min_count": 1, "heldout": 0.3}
+    for block_bytes in (8, 1 << 20):  # the first block is "a word" and the blank line
+        folder = tmp_path / f"{block_bytes}"
+        folder.mkdir()
+        store = build_corpus(
+            [write(folder / "text", text)],
+            folder / "store",
+            tokenized=True,
+            workers=1,
+            block_bytes=block_bytes,
+            **options,
+        )
+        assert stored_arrays(store) == reference_arrays([(text, False)], **options)
+
+
 def test_workers_blocks_and_memory_leave_no_trace(tmp_path: Path) -> None:
     files = [write(tmp_path / f"{i}.txt", make_text(300, seed=i)) for i in range(3)]
     settings = [

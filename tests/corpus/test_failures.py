@@ -12,7 +12,7 @@ import pytest
 from tests.corpus.reference import file_contents, make_text
 
 from elmo.corpus import CorpusStore, Moment, build_corpus
-from elmo.corpus import work as work_module
+from elmo.disk.workfolder import work_folder
 from elmo.errors import ConfigError, ElmoError, InputError
 
 
@@ -146,7 +146,7 @@ def test_a_real_write_error_in_a_worker_or_in_the_caller_is_one_line(tmp_path: P
 
 def test_two_builds_of_one_store_at_a_time_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text(make_text(20), encoding="utf-8")
-    with work_module.work_folder(tmp_path / "store", {}, resume=False):
+    with work_folder(tmp_path / "store", {}, thing="corpus", resume=False):
         with pytest.raises(ConfigError, match="another process is building"):
             build_corpus([tmp_path / "text"], tmp_path / "store", tokenized=True)
         assert (tmp_path / "store.building").exists()

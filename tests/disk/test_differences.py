@@ -25,3 +25,8 @@ def test_equal_plans_have_no_difference() -> None:
 )
 def test_the_first_difference_is_told_in_words(recorded, difference) -> None:
     assert first_difference({**PLAN, **recorded}, PLAN) == difference
+
+
+def test_a_name_that_a_damaged_record_has_is_told_in_short() -> None:
+    found = first_difference({**PLAN, "options": {**PLAN["options"], "x" * 3000: [1]}}, PLAN)
+    assert found == f"options.{'x' * 37}... was [1] and is None now"

@@ -22,7 +22,7 @@ def trained(make_store, make_sentences, tmp_path_factory):
     """A model that has learnt the toy grammar a little."""
     config = TrainConfig(
         size="tiny", batch_size=8, window=10, steps=150, evaluate_every=150, dropout=0.0, loss=FullConfig(),
-        optimizer=AdamConfig(rate=0.01),
+        optimizer=AdamConfig(learning_rate=0.01),
     )  # fmt: skip
     run = tmp_path_factory.mktemp("run")
     store = make_store(run / "store", make_sentences(200), make_sentences(20, seed=1))

@@ -25,11 +25,18 @@ def test_the_default_is_the_modern_recipe():
 
 def test_the_papers_recipe_has_the_papers_numbers():
     config = TrainConfig.recipe("paper")
-    assert config.optimizer == AdagradConfig(rate=0.2, initial_accumulator=1.0)
+    assert config.optimizer == AdagradConfig(learning_rate=0.2, initial_accumulator=1.0)
     assert (config.batch_size, config.window, config.epochs, config.dropout) == (3 * 128, 20, 10, 0.1)
     assert (config.loss_sum, config.clip, config.loss.samples) == ("window", 10.0, 8192)
     assert config.reset == 0
     assert config.architecture == model_of_size("original")
+
+
+@pytest.mark.parametrize("kind", ["adam", "adagrad", "muon"])
+def test_a_learning_rate_under_its_former_name_is_read(kind):
+    config = TrainConfig.from_dict({"optimizer": {"kind": kind, "rate": 0.01}})
+    assert config.optimizer.learning_rate == 0.01
+    assert TrainConfig.from_dict(config.to_dict()) == config
 
 
 @pytest.mark.parametrize(

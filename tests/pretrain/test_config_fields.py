@@ -101,17 +101,17 @@ def weights_after_a_step(store, config):
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ({"optimizer": AdamConfig()}, {"optimizer": AdamConfig(rate=0.1)}),
+        ({"optimizer": AdamConfig()}, {"optimizer": AdamConfig(learning_rate=0.1)}),
         ({"optimizer": AdamConfig()}, {"optimizer": AdamConfig(beta1=0.5)}),
         ({"optimizer": AdamConfig()}, {"optimizer": AdamConfig(beta2=0.5)}),
         ({"optimizer": AdamConfig()}, {"optimizer": AdamConfig(epsilon=0.1)}),
         ({"optimizer": AdamConfig()}, {"optimizer": AdamConfig(weight_decay=0.5)}),
         *(
             ({"optimizer": MuonConfig()}, {"optimizer": MuonConfig(**{name: 0.2})})
-            for name in ("rate", "momentum", "beta1", "beta2", "epsilon", "weight_decay")
+            for name in ("learning_rate", "momentum", "beta1", "beta2", "epsilon", "weight_decay")
         ),
         ({"optimizer": MuonConfig()}, {"optimizer": MuonConfig(matrix_scale=0.3)}),
-        ({"optimizer": AdagradConfig()}, {"optimizer": AdagradConfig(rate=0.1)}),
+        ({"optimizer": AdagradConfig()}, {"optimizer": AdagradConfig(learning_rate=0.1)}),
         ({"optimizer": AdagradConfig()}, {"optimizer": AdagradConfig(initial_accumulator=0.1)}),
         ({"loss": SampledConfig(samples=4)}, {"loss": SampledConfig(samples=9)}),
         ({"loss": AdaptiveConfig(cutoffs=(5,))}, {"loss": AdaptiveConfig(cutoffs=(6,))}),

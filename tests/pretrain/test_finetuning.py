@@ -22,14 +22,14 @@ from elmo.weights.softmaxfile import add_softmax
 from elmo.weights.tensors import content_sha256
 
 QUICK = {"batch_size": 4, "window": 10, "evaluate_every": 10, "dropout": 0.0}
-SOFTMAX = TrainConfig(**QUICK, steps=20, optimizer=AdamConfig(rate=0.02))
-TUNE = TrainConfig(**QUICK, steps=40, optimizer=AdamConfig(rate=0.005))
+SOFTMAX = TrainConfig(**QUICK, steps=20, optimizer=AdamConfig(learning_rate=0.02))
+TUNE = TrainConfig(**QUICK, steps=40, optimizer=AdamConfig(learning_rate=0.005))
 
 
 @pytest.fixture(scope="module")
 def general(toy_store, tmp_path_factory):
     run = tmp_path_factory.mktemp("general")
-    config = TrainConfig(**QUICK, size="tiny", steps=40, optimizer=AdamConfig(rate=0.01))
+    config = TrainConfig(**QUICK, size="tiny", steps=40, optimizer=AdamConfig(learning_rate=0.01))
     return pretrain(toy_store, config, run, device="cpu", tensorboard=False).model
 
 
@@ -108,7 +108,7 @@ def test_new_words_share_what_the_model_gave_to_unknown_ones(general, domain):
 
 def test_a_training_that_gains_nothing_leaves_the_model_as_it_was_and_says_so(general, domain, tmp_path, caplog):
     model = read_model(general)
-    harmful = TUNE.replace(steps=2, optimizer=AdamConfig(rate=5.0), evaluate_every=2)
+    harmful = TUNE.replace(steps=2, optimizer=AdamConfig(learning_rate=5.0), evaluate_every=2)
     result = tune(model, domain, tmp_path / "run", config=harmful)
     assert result.done
     assert not result.gained

@@ -25,7 +25,13 @@ pytestmark = [
 SOME = 4  # points of the sweep in the suite; all of them are marked slow
 QUICK = {"batch_size": 4, "window": 5, "log_every": 1, "dropout": 0.0, "loss": FullConfig()}
 CONFIG = TrainConfig(
-    **QUICK, optimizer=AdamConfig(rate=0.01), size="tiny", steps=2, evaluate_every=1, checkpoint_every=1, keep=1
+    **QUICK,
+    size="tiny",
+    steps=2,
+    evaluate_every=1,
+    checkpoint_every=1,
+    keep=1,
+    optimizer=AdamConfig(learning_rate=0.01),
 )
 Work = Callable[[Path, bool], str]  # a run's folder, whether to resume: its status
 

@@ -197,14 +197,14 @@ def test_bad_steps_in_a_row_go_back_to_the_last_good_state_with_a_lower_rate(toy
     saved = list_checkpoints(tmp_path)[-1]
     assert result.status == "finished"
     assert (saved.progress.step, saved.progress.rollbacks, saved.progress.rate_factor) == (8, 1, 0.25)
-    assert "back to step 4 with the rate times 0.25" in caplog.text
+    assert "back to step 4 with the learning rate times 0.25" in caplog.text
     rates = {line["step"]: line["rate"] for line in read_metrics(tmp_path) if line["kind"] == "train"}
     assert rates[6] < 0.3 * rates[4]
 
 
 def test_a_run_that_diverges_again_and_again_gives_up_with_advice(toy_store, tmp_path, monkeypatch):
     spoil(monkeypatch, calls=range(5, 99))
-    with pytest.raises(ElmoError, match=r"lower optimizer\.rate"):
+    with pytest.raises(ElmoError, match=r"lower optimizer\.learning_rate"):
         train(toy_store, tmp_path, guard=GuardConfig(bad_steps=2, rollbacks=1))
     assert [checkpoint.progress.step for checkpoint in list_checkpoints(tmp_path)] == [0, 4]
 
@@ -336,7 +336,7 @@ def test_a_tiny_model_learns_a_toy_text_by_heart_in_both_directions(make_store, 
         evaluate_every=200,
         log_every=100,
         dropout=0.0,
-        optimizer=AdamConfig(rate=0.01),
+        optimizer=AdamConfig(learning_rate=0.01),
     )
     assert result.perplexity.forward < 1.1
     assert result.perplexity.backward < 1.1

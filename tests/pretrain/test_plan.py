@@ -22,7 +22,7 @@ def test_epochs_become_steps_of_the_counted_corpus():
 @pytest.mark.parametrize(("size", "rate"), [("original", 1.2e-3), ("medium", 1.697e-3), ("small", 2.4e-3)])
 def test_the_rate_follows_the_size_of_the_model(size, rate):
     assert plan(size=size).learning_rate == pytest.approx(rate, rel=1e-3)
-    assert plan(size=size, optimizer=AdamConfig(rate=0.01)).learning_rate == 0.01
+    assert plan(size=size, optimizer=AdamConfig(learning_rate=0.01)).learning_rate == 0.01
 
 
 def test_steps_take_the_place_of_epochs():

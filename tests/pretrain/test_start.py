@@ -33,7 +33,7 @@ from elmo.weights.softmaxfile import write_softmax
 from elmo.weights.tensors import content_sha256
 
 QUICK = {"batch_size": 4, "window": 5, "steps": 8, "evaluate_every": 4, "log_every": 2, "keep": 9}
-CONFIG = TrainConfig(**QUICK, optimizer=AdamConfig(rate=0.01))
+CONFIG = TrainConfig(**QUICK, optimizer=AdamConfig(learning_rate=0.01))
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_a_model_without_a_softmax_is_refused_and_one_from_a_file_is_taken(toy_s
     bare = dataclasses.replace(read_model(trained), softmax=None)
     with pytest.raises(ConfigError, match=r"has no softmax.* --softmax-only .*--softmax SOFTMAX_RUN"):
         train(toy_store, tmp_path / "run", bare)
-    config = TrainConfig(**{**QUICK, "steps": 2}, optimizer=AdamConfig(rate=0.01))
+    config = TrainConfig(**{**QUICK, "steps": 2}, optimizer=AdamConfig(learning_rate=0.01))
     made = train_softmax(bare, toy_store, tmp_path / "softmax", config=config, device="cpu", tensorboard=False)
     result = train(toy_store, tmp_path / "run", bare, softmax=made.file, config=CONFIG.replace(steps=1))
     saved = list_checkpoints(tmp_path / "run")[0]
@@ -186,7 +186,7 @@ def test_the_packaged_model_can_be_the_start(tmp_path):
 
 
 def test_the_start_is_the_result_where_training_gains_nothing(toy_store, trained, tmp_path, caplog):
-    harmful = CONFIG.replace(steps=2, evaluate_every=2, optimizer=AdamConfig(rate=5.0))
+    harmful = CONFIG.replace(steps=2, evaluate_every=2, optimizer=AdamConfig(learning_rate=5.0))
     result = train(toy_store, tmp_path / "run", trained, config=harmful)
     assert read_model(result.model).sha256 == read_model(trained).sha256
     assert "nothing was better than the start" in caplog.text

@@ -1,5 +1,6 @@
 """A tiny biLM, the samples, and recipes small enough for tests."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -7,6 +8,7 @@ import pytest
 from tests.tiny import make_bilm
 
 from elmo.tasks.recipes import Recipe, find_recipe
+from elmo.tasks.roles.propositions import Roles
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.loaded import LoadedModel
@@ -17,7 +19,7 @@ SMALL: dict[str, Any] = {
     "embedding.words.dim": 12,
     "embedding.characters": {"dim": 6, "filters": 12, "width": 3},
     "train.batch_size": 4,
-    "train.rate": 0.02,
+    "train.learning_rate": 0.02,
     "train.schedule": "constant",
     "train.patience": None,
 }
@@ -30,6 +32,20 @@ CLASSIFIER = {
     "task.model.maxout": (16,),
     "task.model.maxout_dropout": (0.0,),
 }
+PAIRS = {"task.model.hidden": 12, "task.model.dropout": 0.0}
+ROLES = {
+    "task.model.hidden": 16,
+    "task.model.layers": 2,
+    "task.model.dropout": 0.0,
+    "task.model.embedding_dropout": 0.0,
+    "task.model.mark": 4,
+    "task.model.finder": 32,
+}
+
+
+def all_wrong(answer: Any) -> Any:
+    """An answer in the place of another in which nothing is right."""
+    return ("O",) * len(answer) if isinstance(answer, tuple) else "?"
 
 
 class Sample(NamedTuple):
@@ -41,6 +57,7 @@ class Sample(NamedTuple):
     changes: dict[str, Any]
     broken: str  # a line that is none
     broken_line: int
+    wrong: Callable[[Any], Any] = all_wrong
 
 
 SAMPLES_OF_TASKS = {
@@ -62,8 +79,20 @@ SAMPLES_OF_TASKS = {
         "(2 (2 one) (2 two))\n(2 (2 The) (2 end)\n",
         2,
     ),
+    "roles": Sample(
+        "roles",
+        SAMPLES / "roles-train.txt",
+        SAMPLES / "roles-dev.txt",
+        ROLES,
+        "Tom\tNNP\t-\t(ARG0*)\nfell\tVBD\tfall.01\tV*\n",
+        2,
+        lambda _: Roles((), ()),
+    ),
     "classification of lines": Sample(
         "classification", SAMPLES / "reviews-train.tsv", SAMPLES / "reviews-dev.tsv", CLASSIFIER, "good\tyes\nbad\n", 2
+    ),
+    "entailment": Sample(
+        "entailment", SAMPLES / "pairs-train.jsonl", SAMPLES / "pairs-dev.tsv", PAIRS, '{"gold_label": "neutral"}\n', 1
     ),
 }
 

@@ -3,3 +3,4 @@
 from typing import Literal
 
 Words = Literal["all", "same", "other"]  # which words may be neighbours
+VectorStore = Literal["float16", "int8"]  # what an index holds

@@ -93,7 +93,7 @@ def answer_questions(
     """The same, with the tokens of each question and the place of the word that was taken."""
     if layers == "all":
         raise ConfigError("layers is 'all', but neighbours are of one vector: 'top', 'mean' or a number")
-    asked = _ask(embedder, [Question(*question) for question in questions], layers, ignore_case=ignore_case)
+    asked = ask_questions(embedder, [Question(*question) for question in questions], layers, ignore_case=ignore_case)
     best: list[list[tuple[float, int, Neighbor]]] = [[] for _ in asked]
     number = 0
     with TextBar(files, unit="sentences", delay=BAR_AFTER_SECONDS) as bar:
@@ -125,10 +125,10 @@ def answer_questions(
     ]
 
 
-def _ask(
+def ask_questions(
     embedder: Embedder, questions: Sequence[Question], layers: Layers, *, ignore_case: bool
 ) -> list[tuple[Neighbor, npt.NDArray[np.floating]]]:
-    """The place of each question's word, and its vector [D]."""
+    """The place of each question's word, and its vector [D], of length 1."""
     rows, tokens = embedder.encode([q.sentence for q in questions], layers=layers, normalize=True, return_tokens=True)
     found = []
     for question, vectors, read in zip(questions, rows, tokens, strict=True):

@@ -86,7 +86,7 @@ class BlockFacts:
 def number_words(
     texts: Iterable[str], sentences_of: SentencesOf, *, documents: Documents
 ) -> tuple[Block, list[SegmentFacts]]:
-    """The block of some texts of whole lines, and the facts of each."""
+    """The block of some texts, and the facts of each. A newline stands between two lines of a text, none at its end."""
     number: defaultdict[str, int] = defaultdict(count(SEPARATOR + 1).__next__)  # a new word gets the next number
     symbols = array("I")
     starts = array("I")
@@ -95,7 +95,7 @@ def number_words(
     for text in texts:
         symbols_before, sentences_before = len(symbols), sentences
         pending = False
-        for line in text.removesuffix("\n").split("\n"):
+        for line in text.split("\n"):
             found = sentences
             for words in sentences_of(line):
                 symbols.extend(map(number.__getitem__, words))

@@ -32,7 +32,7 @@ import numpy as np
 from elmo.corpus.bar import ProgressBar, ProgressCallback, StageClock
 from elmo.corpus.block import Documents
 from elmo.corpus.firstpass import ReadText, read_sources
-from elmo.corpus.identity import build_identity
+from elmo.corpus.identity import build_identity, identity_of_blocks
 from elmo.corpus.layout import FILES, MANIFEST, SPLITS, VOCABULARY
 from elmo.corpus.merge import MergedTypes, divide
 from elmo.corpus.options import DEFAULT_MIN_COUNT, DEFAULT_VOCABULARY_SIZE, BuildOptions, VocabularyLimits
@@ -41,9 +41,9 @@ from elmo.corpus.splitfiles import write_offsets, write_symbols, write_training_
 from elmo.corpus.store import CorpusStore
 from elmo.corpus.structure import Structure, structure_of
 from elmo.corpus.types import GivenVocabulary, GrowingVocabulary, Targets, TypeReport, write_types
-from elmo.corpus.work import WorkFolder, folder_beside, remove_work, work_folder
 from elmo.disk.differences import first_difference
 from elmo.disk.guarded.plainfiles import file_sha256
+from elmo.disk.workfolder import WorkFolder, folder_beside, is_taken, remove_work, work_folder
 from elmo.disk.writing import errors_naming, write_file
 from elmo.errors import ConfigError, InputError, ResumeError
 from elmo.text.tokenizer import Rule, Tokenizer
@@ -127,12 +127,13 @@ def build_corpus(
         own_folders=(out_dir, folder_beside(out_dir)),
     )
     identity = build_identity(sources, options, given)
-    if _holds_something(out_dir):
+    if is_taken(out_dir):
         return _finished_before(out_dir, identity, resume=resume)
 
     bar = ProgressBar()
     try:
-        with work_folder(out_dir, {**identity, "block_bytes": block_bytes}, resume=resume) as work:
+        whole = {**identity, "block_bytes": block_bytes}
+        with work_folder(out_dir, whole, thing="corpus", resume=resume, of_blocks=identity_of_blocks) as work:
             processes = _processes(workers, sources, block_bytes=block_bytes)
             tell = progress or bar
             text = read_sources(sources, work, options, workers=processes, block_bytes=block_bytes, progress=tell)
@@ -142,8 +143,8 @@ def build_corpus(
             structure = structure_of(text, options)
             _require_training(structure)
             manifest = _write_store(work, text, structure, options, given, memory_limit=memory_limit, progress=tell)
-            write_file(work.store / MANIFEST, _as_json({**identity, **manifest}))
-            _put_in_place(work.store, out_dir)
+            write_file(work.made / MANIFEST, _as_json({**identity, **manifest}))
+            work.put_in_place(out_dir)
     finally:
         bar.close()
     return CorpusStore.open(out_dir)
@@ -175,24 +176,24 @@ def _write_store(
     types = MergedTypes(blocks, counts, shares=shares, folder=work.scratch, clock=clock)
     report, hashes = write_types(
         types.chunks(StageClock("ordering", progress, total=types.count)),
-        work.store,
+        work.made,
         count=types.count,
         training_sentences=int(np.count_nonzero(~structure.heldout)),
         targets=targets,
     )
     vocabulary = targets.vocabulary()
-    with errors_naming(work.store / VOCABULARY):
-        vocabulary.write(work.store / VOCABULARY)
-    hashes[VOCABULARY] = file_sha256(work.store / VOCABULARY)
+    with errors_naming(work.made / VOCABULARY):
+        vocabulary.write(work.made / VOCABULARY)
+    hashes[VOCABULARY] = file_sha256(work.made / VOCABULARY)
 
     clock = StageClock("writing", progress, total=len(blocks))
-    hashes |= write_symbols(blocks, types.lookups(), structure, work.store, clock=clock)
-    hashes |= write_offsets(structure, work.store)
+    hashes |= write_symbols(blocks, types.lookups(), structure, work.made, clock=clock)
+    hashes |= write_offsets(structure, work.made)
     _warn(report)
     return {
         "vocabulary_size": len(vocabulary),
         "types": types.count + 1,
-        **_describe(work.store, structure, report),
+        **_describe(work.made, structure, report),
         "sources": _describe_sources(text),
         "hashes": dict(sorted(hashes.items())),
     }
@@ -318,22 +319,8 @@ def _finished_before(out_dir: Path, identity: dict[str, Any], *, resume: bool) -
         raise ResumeError(
             f"{out_dir}: is a finished corpus, but {difference}; name a new directory, or delete this one"
         )
-    remove_work(out_dir)
+    remove_work(out_dir, thing="corpus")
     return store
-
-
-def _holds_something(folder: Path) -> bool:
-    if folder.is_dir():
-        return any(folder.iterdir())
-    return os.path.lexists(folder)
-
-
-def _put_in_place(store: Path, out_dir: Path) -> None:
-    """Give the complete store its name; until here nothing is seen of it."""
-    with errors_naming(out_dir):
-        if out_dir.is_dir():
-            out_dir.rmdir()  # empty; Windows would not replace it
-        os.replace(store, out_dir)
 
 
 def _as_json(manifest: dict[str, Any]) -> bytes:

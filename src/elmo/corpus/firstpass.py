@@ -11,9 +11,9 @@ from elmo.corpus.bar import ProgressCallback, StageClock
 from elmo.corpus.block import BlockFacts, SegmentFacts, StoredBlock, read_facts
 from elmo.corpus.options import BuildOptions
 from elmo.corpus.sources import Segment, TextFile, read_blocks
-from elmo.corpus.work import WorkFolder
 from elmo.corpus.worker import handle
 from elmo.corpus.workers import Answer, ChildProcesses, OwnProcess, Workers
+from elmo.disk.workfolder import WorkFolder
 from elmo.errors import InputError, ResumeError
 from elmo.text.wrapped import Lines
 

@@ -9,6 +9,8 @@ from elmo.corpus.options import BuildOptions
 from elmo.corpus.sources import TextFile
 from elmo.text.vocabulary import Vocabulary
 
+VOCABULARY_OPTIONS = ("vocabulary_size", "min_count", "coverage", "given_vocabulary")
+
 
 def build_identity(sources: Sequence[TextFile], options: BuildOptions, given: Vocabulary | None) -> dict[str, Any]:
     """Of these files and options, and a given vocabulary."""
@@ -21,3 +23,11 @@ def build_identity(sources: Sequence[TextFile], options: BuildOptions, given: Vo
         "inputs": [source.name for source in sources],
         "heldout_inputs": [source.name for source in sources if source.heldout],
     }
+
+
+def identity_of_blocks(identity: dict[str, Any]) -> dict[str, Any]:
+    """What finished blocks depend on: the vocabulary is chosen when all of them are there, and may be chosen anew."""
+    options = identity.get("options")
+    if not isinstance(options, dict):
+        return identity
+    return {**identity, "options": {name: value for name, value in options.items() if name not in VOCABULARY_OPTIONS}}

@@ -41,7 +41,7 @@ class Segment:
 
     source: TextFile
     first_line: int  # counted from 1
-    text: str
+    text: str  # a newline between two lines, none after the last: it may be blank
     wrapped: bool  # lines of the source are joined into paragraphs
 
 

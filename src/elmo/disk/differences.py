@@ -6,14 +6,17 @@ from typing import Any
 
 from elmo.disk.guarded.plainfiles import shortened
 
+LONGEST_NAME = 40  # in a message
+
 
 def first_difference(recorded: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:
     """The first thing that is wanted and not as recorded, in words; None where all of it is.
 
     What is recorded may say more than what is wanted; a table or a list in it may not.
     """
-    for name, now in wanted.items():
-        before = recorded.get(name)
+    for key, now in wanted.items():
+        before = recorded.get(key)
+        name = key if len(key) <= LONGEST_NAME else f"{key[: LONGEST_NAME - 3]}..."  # it may be the record's own
         if isinstance(now, Mapping) and isinstance(before, Mapping):
             difference = first_difference(before, {**dict.fromkeys(before), **now})
             if difference is not None:

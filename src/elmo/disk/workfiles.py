@@ -17,7 +17,7 @@ from safetensors import SafetensorError
 from elmo.disk.guarded.plainfiles import Refusal, one_line, parse_json
 from elmo.disk.guarded.tensorheader import read_entries
 
-ITEM_BYTES = {"U8": 1, "U16": 2, "U32": 4, "I32": 4, "I64": 8, "F16": 2, "F32": 4}
+ITEM_BYTES = {"I8": 1, "U8": 1, "U16": 2, "U32": 4, "I32": 4, "I64": 8, "F16": 2, "F32": 4, "F64": 8}
 MOST_HEADER_BYTES = 64 << 20
 ABOUT, SHA256 = "about", "sha256"  # one entry of metadata, since the library writes several in any order
 

@@ -114,6 +114,11 @@ class Embedder(Encoding):
         return MOST_POSITIONS * (POSITIONS_FACTOR_ON_GPU if self._on_gpu else 1)
 
     @property
+    def device_name(self) -> str:
+        """Where it computes: "cpu", "cuda", "cuda:1"."""
+        return self._device
+
+    @property
     def device(self) -> "torch.device":
         """Where it computes. Needs torch."""
         with needing_torch("device"):

@@ -3,7 +3,7 @@
 import dataclasses
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from elmo.errors import ConfigError
@@ -22,7 +22,7 @@ def read_fields(cls: type[C], values: object, *, where: str) -> C:
     if not isinstance(values, Mapping):
         raise ConfigError(f"{where}: found {_kind(values)}, but a table with keys is wanted")
     fields = {f.name: f for f in dataclasses.fields(typing.cast(Any, cls))}
-    values = _in_present_names(fields.values(), values)
+    values = in_present_names(cls, values)
     unknown = sorted(set(map(str, values)) - set(fields))
     if unknown:
         raise ConfigError(f"{where}: unknown key {unknown[0]!r:.80}; known keys are {', '.join(sorted(fields))}")
@@ -36,9 +36,10 @@ def read_fields(cls: type[C], values: object, *, where: str) -> C:
     return cls(**arguments)
 
 
-def _in_present_names(fields: Iterable[dataclasses.Field[Any]], values: Mapping[str, Any]) -> Mapping[str, Any]:
+def in_present_names(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of `cls` as it names its fields now, whenever they were written."""
     result = dict(values)
-    for field in fields:
+    for field in dataclasses.fields(cls):
         name, present = field.metadata.get(_FORMERLY, (None, {}))
         if name in result and field.name not in result:
             result[field.name] = result.pop(name)

@@ -330,17 +330,17 @@ class _Loop:
         if progress.rollbacks >= guard.rollbacks:
             raise ElmoError(
                 f"{self.run}: the training diverged at step {progress.step} again, after {progress.rollbacks} returns "
-                f"to an earlier checkpoint; lower optimizer.rate (it was {self.plan.learning_rate:g})"
+                f"to an earlier checkpoint; lower optimizer.learning_rate (it was {self.plan.learning_rate:g})"
             )
         saved = self.world.say(roll_back(self.run, guard) if self.world.is_first else None)
         if saved is None:  # the first one is, and the newest such is never removed; but files can be lost
             raise ElmoError(
                 f"{self.run}: the training diverged at step {progress.step}, and no whole checkpoint from before that "
-                f"is left; start again with a lower optimizer.rate (it was {self.plan.learning_rate:g})"
+                f"is left; start again with a lower optimizer.learning_rate (it was {self.plan.learning_rate:g})"
             )
         self.trainer.load(saved if self.world.is_first else None)
         logger.warning(
-            "the training diverged by step %d; back to step %d with the rate times %g",
+            "the training diverged by step %d; back to step %d with the learning rate times %g",
             progress.step,
             saved.progress.step,
             progress.rate_factor * guard.backoff,

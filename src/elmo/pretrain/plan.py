@@ -42,7 +42,7 @@ def make_plan(
     windows = windows_per_epoch(symbols, batch=batch_size, window=config.window)
     steps = config.steps or max(1, round(epochs * windows))
     evaluate_every = config.evaluate_every or max(1, min(windows, math.ceil(steps / EVALUATIONS)))
-    rate = config.optimizer.rate
+    rate = config.optimizer.learning_rate
     return Plan(
         config=config,
         learning_rate=choose_learning_rate(config.architecture.lstm.cell_dim) if rate is None else rate,

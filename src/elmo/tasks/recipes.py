@@ -8,9 +8,11 @@ from typing import Any
 from elmo.disk.guarded.plainfiles import refusing
 from elmo.disk.guarded.tomlfiles import parse_toml, read_toml
 from elmo.errors import ConfigError
-from elmo.model.fields import read_fields
+from elmo.model.fields import in_present_names, read_fields
 from elmo.tasks.classification.task import ClassificationConfig
 from elmo.tasks.embedding.config import ElmoConfig, EmbeddingConfig
+from elmo.tasks.entailment.task import EntailmentConfig
+from elmo.tasks.roles.task import RolesConfig
 from elmo.tasks.tagging.task import TaggingConfig
 from elmo.tasks.task import Task, TaskConfig
 from elmo.tasks.training.config import TaskTrainConfig
@@ -40,19 +42,21 @@ class Recipe:
         return asdict(self)
 
     def changed(self, changes: Mapping[str, Any]) -> "Recipe":
-        """The same with some options changed: {"train.rate": 0.01, "embedding.characters": None}."""
+        """The same with some options changed: {"train.learning_rate": 0.01, "embedding.characters": None}."""
         values = self.to_dict()
         for name, value in changes.items():
             *folders, last = name.split(".")
             table = values
+            owner: object = self
             for folder in folders:
+                owner = getattr(owner, folder, None)
                 inner = table.setdefault(folder, {})
                 if inner is None:
                     inner = table[folder] = {}
                 if not isinstance(inner, dict):
                     raise ConfigError(f"{name}: {folder!r} is a value, not a table of options")
                 table = inner
-            table[last] = value
+            table |= {last: value} if owner is None else in_present_names(type(owner), {last: value})
         return Recipe.from_dict(values)
 
 
@@ -71,7 +75,7 @@ class _Tables:
 _CHUNKS = Recipe(
     task=TaggingConfig(),
     embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.001)),
-    train=TaskTrainConfig(epochs=20, batch_size=32, rate=1e-3, patience=10),
+    train=TaskTrainConfig(epochs=20, batch_size=32, learning_rate=1e-3, patience=10),
 )
 # A task is named here, and in `names.py` for the command line. [tests/apps/cli/test_cli_task.py]
 RECIPES: dict[str, Recipe] = {
@@ -83,7 +87,20 @@ RECIPES: dict[str, Recipe] = {
         # The vectors learn, other than in AllenNLP's configuration: 100 dimensions know little of sentiment, and every
         # word of the trees has a label to learn it from. [Tai et al. 2015: 49.7 fixed, 51.0 tuned]
         embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.001), characters=None),
-        train=TaskTrainConfig(epochs=5, batch_size=128, rate=5e-4, patience=None),  # docs/results.md: the search on dev
+        # The search on dev. [docs/results.md]
+        train=TaskTrainConfig(epochs=5, batch_size=128, learning_rate=5e-4, patience=None),
+    ),
+    "entailment": Recipe(
+        task=EntailmentConfig(),
+        embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.001)),
+        train=TaskTrainConfig(epochs=15, batch_size=32, learning_rate=4e-4, clip=10.0, patience=5),
+    ),
+    # He et al. 2018 and luheng/lsgn: layers with highways between, dropouts 0.4 and 0.5, Adam at 0.001. An example of a
+    # batch is one predicate.
+    "roles": Recipe(
+        task=RolesConfig(),
+        embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.001)),
+        train=TaskTrainConfig(epochs=20, batch_size=64, learning_rate=1e-3, patience=8),
     ),
 }
 
@@ -111,10 +128,10 @@ def changed_by_file(recipe: Recipe, path: Path) -> Recipe:
 
 
 def parse_change(text: str) -> tuple[str, Any]:
-    """`train.rate=0.01` as name and value; the value is TOML's, or `none`, or else the text itself."""
+    """`train.learning_rate=0.01` as name and value; the value is TOML's, or `none`, or else the text itself."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise ConfigError(f"an option is {text!r}; NAME=VALUE is wanted, such as train.rate=0.001")
+        raise ConfigError(f"an option is {text!r}; NAME=VALUE is wanted, such as train.learning_rate=0.001")
     if value.strip().lower() == "none":
         return name.strip(), None
     try:

@@ -64,6 +64,7 @@ class Task(ABC):
 
     metric: str  # the score that decides which weights are best; higher is better
     texts: int = 1  # of each example
+    reads_records: bool = True  # whether a .jsonl file can have its examples, an object a line
 
     @abstractmethod
     def read(self, path: str) -> list[Example]:

@@ -167,7 +167,7 @@ def test_a_cache_keeps_no_more_than_its_limit(command: Command, model: Path, tmp
     ("options", "problem"),
     [
         (["--set", "train.speed=1"], "unknown key 'speed'"),
-        (["--set", "train.rate=fast"], "train.rate"),
+        (["--set", "train.learning_rate=fast"], "train.learning_rate"),
         (["--set", "nonsense"], "NAME=VALUE"),
         (["--fraction", "2"], "train.fraction is 2"),
         (["--vectors", "nowhere.txt"], "nowhere.txt"),

@@ -22,8 +22,8 @@ def test_padding_changes_no_score(model: LoadedModel) -> None:
     data = Dataset(task, examples, network.embedding)
     rows = torch.arange(len(examples)).numpy()
     with torch.no_grad():
-        together = network._scores(data.batch(rows))
-        alone = torch.cat([network._scores(data.batch(rows[n : n + 1])) for n in range(len(rows))])
+        together = network.scores(data.batch(rows))
+        alone = torch.cat([network.scores(data.batch(rows[n : n + 1])) for n in range(len(rows))])
     torch.testing.assert_close(together, alone, rtol=0, atol=1e-5)
 
 

@@ -16,7 +16,7 @@ READER = Tagging(TaggingConfig(chunks=False))
 
 def test_a_probe_learns_the_training_data_and_repeats_itself(model: LoadedModel) -> None:
     train = READER.read(str(SAMPLES / "pos-train.conllu"))
-    config = ProbeConfig(epochs=60, batch_size=16, rate=0.05)
+    config = ProbeConfig(epochs=60, batch_size=16, learning_rate=0.05)
     first = probe_layers(Elmo(model).eval(), train, train, train, config=config)
     assert first.test == first.dev
     assert min(first.dev) > 80
@@ -30,7 +30,7 @@ def test_a_label_of_the_word_alone_is_in_layer_0_and_one_of_its_context_is_not(m
         words = tuple(random.choice(["red", "tower"], 4).tolist())
         # The word before: nothing in the token layer tells it.
         examples.append(Example((Text(words),), ("start", *words[:-1])))
-    config = ProbeConfig(epochs=30, batch_size=64, rate=0.05)
+    config = ProbeConfig(epochs=30, batch_size=64, learning_rate=0.05)
     found = probe_layers(Elmo(model).eval(), examples[:100], examples[100:], config=config)
     assert found.dev[1] > 95
     assert found.dev[0] < 75
@@ -39,7 +39,9 @@ def test_a_label_of_the_word_alone_is_in_layer_0_and_one_of_its_context_is_not(m
 def test_labels_that_training_lacks_are_never_right(model: LoadedModel) -> None:
     train = [Example((Text(("a", "b")),), ("X", "Y"))]
     other = [Example((Text(("a", "b")),), ("X", "Z"))]
-    found = probe_layers(Elmo(model).eval(), train, other, config=ProbeConfig(epochs=30, batch_size=2, rate=0.1))
+    found = probe_layers(
+        Elmo(model).eval(), train, other, config=ProbeConfig(epochs=30, batch_size=2, learning_rate=0.1)
+    )
     assert found.dev == pytest.approx([50.0] * 3)
 
 

@@ -90,11 +90,24 @@ def test_a_run_goes_on_only_as_it_was_begun(model: LoadedModel, tmp_path: Path) 
     assert train(tmp_path / "run", model, recipe, time_limit=0.0).status == "time limit"
     with pytest.raises(ResumeError, match="holds a run already"):
         train(tmp_path / "run", model, recipe)
-    with pytest.raises(ResumeError, match=r"was begun otherwise: train\.rate was 0\.02 and is 0\.5 now"):
-        train(tmp_path / "run", model, small_recipe(SAMPLE, train__epochs=2, train__rate=0.5), resume=True)
+    with pytest.raises(ResumeError, match=r"was begun otherwise: train\.learning_rate was 0\.02 and is 0\.5 now"):
+        train(tmp_path / "run", model, small_recipe(SAMPLE, train__epochs=2, train__learning_rate=0.5), resume=True)
     assert train(tmp_path / "run", model, recipe, resume=True).done
     with pytest.raises(ResumeError, match=r"was begun otherwise: train\.epochs was 2 and is 3 now"):
         train(tmp_path / "run", model, small_recipe(SAMPLE, train__epochs=3), resume=True)
+
+
+def test_a_run_recorded_under_former_names_goes_on(model: LoadedModel, tmp_path: Path) -> None:
+    recipe = small_recipe(SAMPLE, train__epochs=2)
+    assert train(tmp_path / "run", model, recipe, time_limit=0.0).status == "time limit"
+    progress = tmp_path / "run" / "checkpoint" / "progress.json"
+    values = json.loads(progress.read_text("utf-8"))
+    recorded = values["identity"]["train"]
+    recorded["rate"], recorded["batch"] = recorded.pop("learning_rate"), recorded.pop("batch_size")
+    progress.write_text(json.dumps(values), "utf-8")
+    with pytest.raises(ResumeError, match=r"train\.learning_rate was 0\.02 and is 0\.5 now"):
+        train(tmp_path / "run", model, small_recipe(SAMPLE, train__epochs=2, train__learning_rate=0.5), resume=True)
+    assert train(tmp_path / "run", model, recipe, resume=True).done
 
 
 @pytest.mark.parametrize(
@@ -265,7 +278,7 @@ def test_a_baseline_needs_no_bilm(train_bilm: bool, tmp_path: Path) -> None:
     ("name", "value"),
     [
         ("train__batch_size", 3),
-        ("train__rate", 0.001),
+        ("train__learning_rate", 0.001),
         ("train__schedule", "linear"),
         ("train__warmup", 0.5),
         ("train__weight_decay", 0.1),
@@ -355,7 +368,7 @@ def test_a_loss_that_is_no_number_ends_the_run_with_advice(
     from elmo.errors import ElmoError
 
     monkeypatch.setattr(Learner, "step", lambda *_: torch.tensor(float("nan")))
-    with pytest.raises(ElmoError, match=r"lower train\.rate"):
+    with pytest.raises(ElmoError, match=r"lower train\.learning_rate"):
         train(tmp_path / "run", model, small_recipe(SAMPLE, train__epochs=1))
 
 

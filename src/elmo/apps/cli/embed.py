@@ -32,6 +32,9 @@ def embed(
     pooling: Annotated[
         Pooling | None, typer.Option("--pooling", help="One vector a line: mean or max of its tokens.")
     ] = None,
+    flat: Annotated[
+        bool, typer.Option("--flat", help="Parquet with one row a token, for tables and databases (docs/tables.md).")
+    ] = False,
     tokenized: Annotated[
         bool, typer.Option("--tokenized", help="Lines hold tokens with white space between them.")
     ] = False,
@@ -81,6 +84,8 @@ def embed(
         batch_size=batch_size,
         dtype=dtype,
     )
+    if flat:
+        output_format = _flat(output, output_format, engine)
     if engine == "ray":
         from elmo.embed.bulk.ray_engine import Cluster, embed_with_ray
 
@@ -136,6 +141,17 @@ def _summary(output: str, done: "BulkResult") -> str:
         f"{name}{done.lines:,} lines, {done.tokens:,} tokens, {vectors}, {layers}{shape.dim} dimensions"
         f" ({done.seconds:.1f} s{rate})"
     )
+
+
+def _flat(output: str, output_format: Format | None, engine: Engine) -> Format:
+    """The format that `--flat` means, where it can be."""
+    if engine == "ray":
+        raise typer.BadParameter("--flat is for one file; with --engine ray a row is a line")
+    if output == STANDARD_STREAM or output_format not in (None, "parquet", "parquet-flat"):
+        raise typer.BadParameter("--flat writes a Parquet file; name one")
+    if output_format is None and format_of(output) != "parquet":
+        raise typer.BadParameter(f"--flat writes a Parquet file, but {output!r} is none; let its name end in .parquet")
+    return "parquet-flat"
 
 
 def _is_file_name(output: str) -> bool:

@@ -13,6 +13,7 @@ from elmo.apps.cli import (
     corpus,
     embed,
     finetune,
+    index,
     info,
     models,
     neighbors,
@@ -21,6 +22,7 @@ from elmo.apps.cli import (
     pretrain,
     push,
     score,
+    serve,
     similar,
     task,
     vocab,
@@ -47,6 +49,7 @@ add_command(app, "words", words.words)
 add_command(app, "similar", similar.similar)
 add_command(app, "neighbors", neighbors.neighbors)
 add_command(app, "plot", plot.plot)
+add_command(app, "serve", serve.serve)
 add_command(app, "models", models.models)
 add_command(app, "info", info.info)
 add_command(app, "verify", info.verify)
@@ -56,6 +59,12 @@ add_command(app, "pretrain", pretrain.pretrain)
 add_command(app, "finetune", finetune.finetune)
 add_command(app, "perplexity", perplexity.perplexity)
 add_command(app, "score", score.score)
+add_group(
+    app,
+    "index",
+    "Keep the vector of each word of a text in its context, and search among them.",
+    {"build": index.build, "search": index.search, "uses": index.uses},
+)
 add_group(app, "corpus", "Prepare text for training.", {"build": corpus.build})
 add_group(app, "vocab", "Build, check and repair softmax vocabularies.", {"build": vocab.build, "check": vocab.check})
 add_group(

@@ -1,7 +1,8 @@
 """`elmo neighbors`: the nearest neighbours of a word in its context."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,7 +14,7 @@ from elmo.apps.cli.packaged_text import check_packaged_text
 from elmo.errors import InputError, UserError
 
 if TYPE_CHECKING:
-    from elmo.analysis.neighbors import Neighbor, Question
+    from elmo.analysis.neighbors import Answer, Neighbor, Question
 
 
 def neighbors(
@@ -32,6 +33,9 @@ def neighbors(
             help="Text files or directories to search (several times); 460 packaged English sentences if none.",
         ),
     ] = None,
+    index: Annotated[
+        Path | None, typer.Option("--index", help="An index to search instead (elmo index build makes one).")
+    ] = None,
     tokenized: options.Tokenized = False,
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many neighbours.")] = 5,
     words: Annotated[
@@ -42,14 +46,17 @@ def neighbors(
         typer.Option("--occurrence", min=1, help="Which one, where the sentence has the word several times."),
     ] = None,
     ignore_case: Annotated[bool, typer.Option("--ignore-case", help="Bank in the sentence is the word bank.")] = False,
-    layers: Annotated[str, typer.Option("--layers", help="top, mean, or the number of one layer (0: tokens).")] = "top",
+    layers: Annotated[
+        str | None, typer.Option("--layers", help="top (default), mean, or the number of one layer (0: tokens).")
+    ] = None,
     model: options.Model = None,
     device: options.Device = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a neighbour.")] = False,
 ) -> None:
     """Show the words of other sentences whose vectors are nearest to that of a word in its sentence.
 
-    The text is embedded once for all questions of a call. Of each neighbour its file and line are told.
+    The text is embedded once for all questions of a call; with --index it was embedded before, and all its words are
+    searched at once. Of each neighbour its file and line are told.
 
     Example: elmo neighbors play "The actors rehearsed the play for weeks."
     """
@@ -67,7 +74,18 @@ def neighbors(
         raise UserError("a word and a sentence with it are wanted, or a file of both with --questions")
     else:
         asked = [Question(word, sentence, occurrence)]
+    if index is not None and (text or tokenized):
+        raise UserError("--index has its text in it; leave out --text and --tokenized")
     embedder = load(model, device=device)
+    if index is not None:
+        from elmo.analysis.index import answer_from_index, open_index
+
+        found = answer_from_index(
+            embedder, asked, open_index(index), layer=layers, count=count, words=words, ignore_case=ignore_case
+        )
+        require_found(found, words)
+        tell(found, as_json=as_json, with_questions=questions is not None)
+        return
     if text:
         sentences: Iterable[PlacedSentence] | Iterable[list[str]] = placed_sentences(
             text, embedder.model.tokenizer, tokenized=tokenized
@@ -80,17 +98,28 @@ def neighbors(
         embedder,
         asked,
         sentences,
-        layers=parse_layers(layers),
+        layers=parse_layers(layers or "top"),
         count=count,
         words=words,
         ignore_case=ignore_case,
         files=expand_paths(text or ()),
     )
-    if not any(answer.neighbors for answer in found):
-        raise InputError(f"no word to compare with {asked[0].word!r} (--words {words}) in the sentences searched")
-    for number, answer in enumerate(found, start=1):
-        if questions is not None and not as_json:
-            none = "" if answer.neighbors else f": no word to compare with (--words {words})"
+    require_found(found, words)
+    tell(found, as_json=as_json, with_questions=questions is not None)
+
+
+def require_found(answers: Sequence["Answer"], words: Words) -> None:
+    """Fail where there is nothing to tell."""
+    if not any(answer.neighbors for answer in answers):
+        asked = answers[0].asked.word
+        raise InputError(f"no word to compare with {asked!r} (--words {words}) in the sentences searched")
+
+
+def tell(answers: Sequence["Answer"], *, as_json: bool, with_questions: bool) -> None:
+    """Print the neighbours, best first; `with_questions`: below each question."""
+    for number, answer in enumerate(answers, start=1):
+        if with_questions and not as_json:
+            none = "" if answer.neighbors else ": no word to compare with"
             typer.echo(("" if number == 1 else "\n") + answer.asked.marked + none)
         for neighbor in answer.neighbors:
             typer.echo(_object(number, answer.asked, neighbor) if as_json else _line(neighbor))

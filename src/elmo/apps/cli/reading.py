@@ -27,6 +27,13 @@ def read_language_model(source: str | None, softmax: Path | None) -> "LoadedMode
     return model if softmax is None else add_softmax(model, softmax)
 
 
+def is_index(path: str) -> bool:
+    """Whether a path is a word-in-context index."""
+    from elmo.analysis.index.layout import MANIFEST
+
+    return (Path(path) / MANIFEST).is_file()
+
+
 def is_store(path: str) -> bool:
     """Whether a path is a corpus store rather than text."""
     from elmo.corpus.layout import MANIFEST

@@ -55,7 +55,9 @@ def train(
     ] = None,
     epochs: Annotated[int | None, typer.Option("--epochs", help="Passes over the examples, at most.")] = None,
     batch_size: Annotated[int | None, typer.Option("--batch-size", help="Examples of a step.")] = None,
-    rate: Annotated[float | None, typer.Option("--rate", help="The learning rate.")] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option("--learning-rate", "--rate", help="How large Adam's steps are.")
+    ] = None,
     fraction: Annotated[float | None, typer.Option("--fraction", help="The share of the examples to use.")] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Of weights, order, dropout and fraction.")] = None,
     config: Annotated[Path | None, typer.Option("--config", help="A TOML file of options.")] = None,
@@ -91,7 +93,7 @@ def train(
         "task.label_column": label_column,
         "train.epochs": epochs,
         "train.batch_size": batch_size,
-        "train.rate": rate,
+        "train.learning_rate": learning_rate,
         "train.fraction": fraction,
         "train.seed": seed,
     }
@@ -161,7 +163,7 @@ def predict(
     directory: TaskModel,
     source: Annotated[str, typer.Argument(help="A file like those of training, without answers if so wanted; or -.")],
     output: Annotated[str, typer.Option("--output", "-o", help="The file to write; - for standard output.")] = "-",
-    text: Annotated[bool, typer.Option("--text", help="Lines are raw text; a tagger finds their sentences.")] = False,
+    text: Annotated[bool, typer.Option("--text", help="Lines are raw text, or two with a tab between.")] = False,
     no_split: options.NoSplitSentences = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object a line: answers, probabilities, places in the text.")
@@ -170,9 +172,10 @@ def predict(
     device: options.Device = None,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Answer with a trained task model: a tag for each token, or a label for each text.
+    """Answer with a trained task model: tags, labels of texts or pairs of texts, roles of predicates.
 
-    With --text a tagger reads the sentences of a line one by one; a blank line follows the tags of each line.
+    With --text a tagger reads the sentences of a line one by one; a blank line follows the tags of each line. Pairs are
+    lines of `premise<TAB>hypothesis`.
 
     Example: elmo task predict run sentences.txt --text -o tagged.txt
     """

@@ -9,11 +9,11 @@ from elmo.embed.bulk.parts import Count, shape_of
 from elmo.embed.bulk.progress import TextBar
 from elmo.embed.bulk.tofile import embed_to_file
 from elmo.embed.bulk.tostream import embed_to_stream
-from elmo.embed.bulk.writers.formats import STANDARD_STREAM, Format, format_of
+from elmo.embed.bulk.writers.formats import FORMATS, STANDARD_STREAM, Format, format_of
 from elmo.embed.bulk.writers.row import Shape
 from elmo.embed.embedder import Embedder
 from elmo.embed.selection import check_layers
-from elmo.errors import InputError
+from elmo.errors import ConfigError, InputError
 from elmo.text.lines import expand_paths, refuse_output_in_source
 
 
@@ -50,6 +50,8 @@ def embed_file(
     if output != STANDARD_STREAM and Path(output).is_dir():
         raise InputError(f"{output}: is a directory; name a file")
     chosen = format_of(output, output_format)
+    if FORMATS[chosen].by_token and options.pooling is not None:
+        raise ConfigError(f"a row of {chosen} is a token, but pooling gives one vector a line; leave one of them out")
     shape = shape_of(embedder, options, source)
     begun = time.monotonic()
     with TextBar(files, show=show_progress_bar) as bar:

@@ -551,6 +551,63 @@ void encode(const Encoder& e, const int64_t* ids, long W, float* out, Team& team
     }
 }
 
+// Stored rows as floats: VW numbers of float16 or int8.
+inline V load_half(const uint16_t* p) {
+#if defined(__AVX512F__)
+    return (V)_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+#elif defined(__F16C__)
+    return (V)_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+#else
+    typedef uint16_t VH __attribute__((vector_size(VW * 2)));
+    VH half;
+    std::memcpy(&half, p, sizeof half);
+    VI bits = __builtin_convertvector(half, VI);
+    VI magnitude = (bits & 0x7fff) << 13;  // exponents are 112 apart, which a product puts right, also for subnormals
+    V value = (V)magnitude * 0x1p112f;
+    VI special = magnitude >= 0x0f800000;  // infinity and NaN
+    VI result = special ? (magnitude | 0x7f800000) : (VI)value;
+    return (V)(result | ((bits & 0x8000) << 16));
+#endif
+}
+
+inline V load_byte(const int8_t* p) {
+    typedef int8_t VS __attribute__((vector_size(VW)));
+    VS bytes;
+    std::memcpy(&bytes, p, sizeof bytes);
+    return __builtin_convertvector(__builtin_convertvector(bytes, VI), V);
+}
+
+// out[q] = row . vectors[q], the row as floats of `width`, zeros behind its end.
+inline void row_products(const float* row, const float* vectors, long width, long Q, float* out, long ld) {
+    for (long q = 0; q < Q; q++) {
+        const float* v = vectors + q * width;
+        V sums[4] = {};
+        for (long d = 0; d < width; d += 4 * VW)
+            for (int j = 0; j < 4; j++) sums[j] += load(row + d + j * VW) * load(v + d + j * VW);
+        V sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+        float total = 0;
+        for (int l = 0; l < VW; l++) total += sum[l];
+        out[q * ld] = total;
+    }
+}
+
+template <class Number, V (*Load)(const Number*)>
+void all_row_products(const Number* rows, long first, long last, long D, const float* vectors, long width, long Q,
+                      float* out, long ld) {
+    std::vector<float> row(width);
+    std::vector<Number> end(VW);
+    for (long n = first; n < last; n++) {
+        const Number* from = rows + n * D;
+        long d = 0;
+        for (; d + VW <= D; d += VW) store(row.data() + d, Load(from + d));
+        if (d < D) {
+            std::memcpy(end.data(), from + d, (D - d) * sizeof(Number));
+            store(row.data() + d, Load(end.data()));
+        }
+        row_products(row.data(), vectors, width, Q, out + n, ld);
+    }
+}
+
 }  // namespace
 
 extern "C" {
@@ -640,6 +697,29 @@ int elmo_encode(const Encoder* encoder, const int64_t* ids, int64_t W, float* ou
     }
 }
 
+// The width of a vector for elmo_row_products, whose end holds zeros.
+int64_t elmo_row_width(int64_t D) { return up(D, 4 * VW); }
+
+// rows: [N, D] of float16, or of int8; vectors: [Q, width] -> out: [Q, N].
+int elmo_row_products(const void* rows, int64_t int8, int64_t N, int64_t D, const float* vectors, int64_t Q, float* out,
+                      int64_t threads) {
+    try {
+        const long width = elmo_row_width(D);
+        run(int(threads), [&](int n) {
+            const long first = share(N, n, int(threads)), last = share(N, n + 1, int(threads));
+            if (int8)
+                all_row_products<int8_t, load_byte>(static_cast<const int8_t*>(rows), first, last, D, vectors, width, Q,
+                                                    out, N);
+            else
+                all_row_products<uint16_t, load_half>(static_cast<const uint16_t*>(rows), first, last, D, vectors, width,
+                                                      Q, out, N);
+        });
+        return 0;
+    } catch (...) {
+        return 1;
+    }
+}
+
 // Products against plain loops, floats and bytes, and the functions against the library's: 0 where all agree.
 int elmo_self_test() {
     for (float x = -20; x < 20; x += 0.0173f) {
@@ -669,6 +749,29 @@ int elmo_self_test() {
                     double sum = 1;
                     for (long k = 0; k < K; k++) sum += double(a[m * K + k]) * w[k * N + n];
                     if (!(std::fabs(c[m * columns + n] - sum) < (int8 ? 0.05 : 1e-5))) return 3 + int8;
+                }
+        }
+    }
+    // Rows of float16 (1, -2, 0.5, the smallest, zero) and of bytes, of every length up to some vectors and a rest.
+    const uint16_t halves[] = {0x3c00, 0xc000, 0x3800, 0x0001, 0x8000};
+    const float values[] = {1, -2, 0.5f, 0x1p-24f, 0};
+    for (long D = 1; D <= 5 * VW; D++) {
+        const long R = 3, Q = 2, width = elmo_row_width(D);
+        std::vector<uint16_t> half(R * D);
+        std::vector<int8_t> byte(R * D);
+        std::vector<float> vectors(Q * width), out(Q * R);
+        for (long i = 0; i < R * D; i++) half[i] = halves[i % 5], byte[i] = int8_t(i % 255 - 127);
+        for (long q = 0; q < Q; q++)
+            for (long d = 0; d < D; d++) vectors[q * width + d] = chance();
+        for (int int8 = 0; int8 < 2; int8++) {
+            const void* rows_of = int8 ? static_cast<const void*>(byte.data()) : half.data();
+            elmo_row_products(rows_of, int8, R, D, vectors.data(), Q, out.data(), 2);
+            for (long q = 0; q < Q; q++)
+                for (long n = 0; n < R; n++) {
+                    double sum = 0;
+                    for (long d = 0; d < D; d++)
+                        sum += double(vectors[q * width + d]) * (int8 ? byte[n * D + d] : values[(n * D + d) % 5]);
+                    if (!(std::fabs(out[q * R + n] - sum) < (int8 ? 1e-2 : 1e-4))) return 5 + int8;
                 }
         }
     }

@@ -11,9 +11,11 @@ from torch.nn import functional as F
 
 from elmo.errors import ConfigError
 from elmo.tasks.embedding.embedding import TaskEmbedding
+from elmo.tasks.networks.attention import attend
 from elmo.tasks.networks.encoder import Encoder
-from elmo.tasks.networks.masking import lowest
-from elmo.tasks.task import Batch, Belief, TaskModel
+from elmo.tasks.networks.masking import lowest, masked_max, masked_mean, masked_softmax
+from elmo.tasks.onelabel import OneLabelModel
+from elmo.tasks.task import Batch
 
 POOLINGS = 4  # maximum, minimum, mean, attention
 
@@ -39,7 +41,7 @@ class BiattentiveConfig:
             )
 
 
-class BiattentiveClassifier(TaskModel):
+class BiattentiveClassifier(OneLabelModel):
     """Encode, attend to itself, integrate, pool in four ways, and classify with maxout layers."""
 
     def __init__(self, embedding: TaskEmbedding, config: BiattentiveConfig, *, labels: int) -> None:
@@ -61,30 +63,14 @@ class BiattentiveClassifier(TaskModel):
             size = output
         self.classify = nn.Sequential(*layers, Maxout(size, labels, pool=config.maxout_pool))
 
-    def loss(self, batch: Batch) -> Tensor:
-        """Cross entropy."""
-        assert batch.targets is not None
-        return F.cross_entropy(self._scores(batch).float(), batch.targets[:, 0])
-
-    def answers(self, batch: Batch) -> list[list[int]]:
-        """The likeliest label of each text."""
-        return [[label] for label in self._scores(batch).argmax(1).tolist()]
-
-    def beliefs(self, batch: Batch) -> list[Belief]:
-        """The softmax over the labels."""
-        scores = self._scores(batch)
-        probabilities = torch.softmax(scores.double(), dim=1).tolist()
-        best = scores.argmax(1).tolist()
-        return [Belief([n], [row], [row[n]]) for n, row in zip(best, probabilities, strict=True)]
-
-    def _scores(self, batch: Batch) -> Tensor:
+    def scores(self, batch: Batch) -> Tensor:
+        """Of each label: [N, K]."""
         embedded = self.embedding(batch.texts[0])
         mask, lengths = embedded.mask, embedded.lengths
         x = self.encoder_dropout(F.relu(self.reduce(self.embedding_dropout(embedded.input))))  # [N, T, H]
         encoded = self.encoder(x, lengths)  # [N, T, 2H]
         logits = encoded @ encoded.transpose(1, 2)  # [N, T, T]
-        attention = torch.softmax(logits.float().masked_fill(~mask[:, None], lowest(torch.empty(0))), dim=2)
-        context = attention.to(encoded.dtype) @ encoded
+        context = attend(logits, encoded, mask)
         joined = torch.cat([encoded, encoded - context, encoded * context], dim=2)
         integrated = self.integrator(joined, lengths)
         if embedded.output is not None:
@@ -95,14 +81,9 @@ class BiattentiveClassifier(TaskModel):
     def _pool(self, x: Tensor, mask: Tensor) -> Tensor:
         """x: [N, T, D] -> [N, 4 D]."""
         absent = ~mask[:, :, None]
-        low = lowest(x)
-        weights = self.attend(x).float().masked_fill(absent, lowest(torch.empty(0)))
-        weights = torch.softmax(weights, dim=1).to(x.dtype)  # [N, T, 1]
-        mean = x.masked_fill(absent, 0.0).sum(1) / mask.sum(1, keepdim=True)
-        attended = (weights * x).sum(1)
-        return torch.cat(
-            [x.masked_fill(absent, low).amax(1), x.masked_fill(absent, -low).amin(1), mean, attended], dim=1
-        )
+        weights = masked_softmax(self.attend(x), ~absent, dim=1).to(x.dtype)  # [N, T, 1]
+        smallest = x.masked_fill(absent, -lowest(x)).amin(1)
+        return torch.cat([masked_max(x, mask), smallest, masked_mean(x, mask), (weights * x).sum(1)], dim=1)
 
 
 class Maxout(nn.Module):

@@ -1,23 +1,24 @@
 """The classification task: sentiment trees, lines of `label<TAB>text`, or fields of .csv and .jsonl; accuracy."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from elmo.errors import ConfigError, InputError
 from elmo.tasks.classification.columns import refuse_a_label_each, refuse_swapped
-from elmo.tasks.classification.fields import Record, has_fields, read_fields_of
 from elmo.tasks.classification.model import BiattentiveClassifier, BiattentiveConfig
 from elmo.tasks.classification.trees import Phrase, read_tree
-from elmo.tasks.details import Details, confusion_details
 from elmo.tasks.embedding.embedding import TaskEmbedding
 from elmo.tasks.examples import Example, Text
+from elmo.tasks.fields import Fields, Record, has_fields, read_fields_of
+from elmo.tasks.onelabel import OneLabelTask, told_belief
 from elmo.tasks.rawtext import raw_example
-from elmo.tasks.task import Belief, Scores, Task
+from elmo.tasks.task import Belief
 from elmo.text.lines import read_lines
 from elmo.text.tokenizer import Rule, Tokenizer
 from elmo.text.tokens import join_sentences
 
+FIELDS_CURE = "--set task.text_field=NAME and task.label_field=NAME say what the fields are called"
 NEW_LINE = "\n"  # a text of a .csv or .jsonl file may have some
 
 
@@ -55,10 +56,8 @@ class TreeExample(Example):
     phrases: tuple[Phrase, ...] = ()
 
 
-class Classification(Task):
-    """One label a text. Answers are labels."""
-
-    metric = "accuracy"
+class Classification(OneLabelTask):
+    """One label a text."""
 
     def __init__(self, config: ClassificationConfig) -> None:
         self.config = config
@@ -92,26 +91,9 @@ class Classification(Task):
                 found.setdefault((text, phrase.label), Example((text,), phrase.label, example.place))
         return [*found.values(), *list(examples) * (self.config.sentence_repeats - 1)]
 
-    def find_labels(self, examples: Sequence[Example]) -> list[str]:
-        """All labels, sorted."""
-        return sorted({example.answer for example in examples})
-
-    def encode(self, example: Example, ids: Mapping[str, int]) -> list[int]:
-        """The label's id."""
-        return [ids[example.answer]]
-
-    def decode(self, _example: Example, answer: Sequence[int], labels: Sequence[str]) -> str:
-        """The label."""
-        return labels[answer[0]]
-
     def build(self, embedding: TaskEmbedding, labels: Sequence[str]) -> BiattentiveClassifier:
         """A new network."""
         return BiattentiveClassifier(embedding, self.config.model, labels=len(labels))
-
-    def score(self, examples: Sequence[Example], answers: Sequence[Any]) -> Scores:
-        """The accuracy."""
-        right = sum(example.answer == answer for example, answer in zip(examples, answers, strict=True))
-        return {"accuracy": 100 * right / max(1, len(examples))}
 
     def write(self, examples: Sequence[Example], answers: Sequence[Any]) -> Iterator[str]:
         """`label<TAB>text` as given; an empty line for a text without tokens, so that lines stay side by side."""
@@ -123,26 +105,16 @@ class Classification(Task):
     ) -> Iterator[dict[str, Any]]:
         """One object a text, with the probability of each label, likeliest first."""
         for example, belief in zip(examples, beliefs, strict=True):
-            known = [] if belief is None else belief.probabilities[0]
-            order = sorted(range(len(known)), key=lambda n: (n not in belief.answer, -known[n]) if belief else n)
-            probabilities = {labels[n]: round(known[n], 6) for n in order}
-            label, probability = next(iter(probabilities.items()), (None, None))
             raw = example.as_written()
             yield {
                 "line": None if example.raw is None else raw.line,
                 "text": raw.text,
-                "label": label,
-                "probability": probability,
-                "probabilities": probabilities,
+                **told_belief(belief, labels),
                 "tokens": [
                     {"text": raw.text[start : start + len(word)], "start": start, "end": start + len(word)}
                     for word, start in zip(example.tokens, raw.starts, strict=True)
                 ],
             }
-
-    def details(self, examples: Sequence[Example], answers: Sequence[Any]) -> Details:
-        """Of each label, and which were taken for which."""
-        return confusion_details((e.answer, answer) for e, answer in zip(examples, answers, strict=True))
 
     def _tokenizer(self) -> Tokenizer:
         rule = self.config.tokenizer or "whitespace"
@@ -153,8 +125,8 @@ class Classification(Task):
         trees: bool | None = None
         tokenizer = self._tokenizer()
         if has_fields(path):
-            config = self.config
-            for record in read_fields_of(path, text=config.text_field, label=config.label_field, answers=answers):
+            known = [Fields((self.config.text_field,), self.config.label_field)]
+            for record in read_fields_of(path, known, answers=answers, cure=FIELDS_CURE):
                 yield _labelled(tokenizer, record, path=path, answers=answers)
             return
         for number, line in read_lines(path):
@@ -170,16 +142,17 @@ class Classification(Task):
             label, tab, text = line.partition("\t")
             if not tab and answers:
                 raise InputError(f"{place} has no tab; `label<TAB>text` is wanted, or a tree in brackets")
-            record = Record(number, label if tab else None, text if tab else line)
+            record = Record(number, label if tab else None, (text if tab else line,))
             yield _labelled(tokenizer, record, path=path, answers=answers)
 
 
 def _labelled(tokenizer: Tokenizer, record: Record, *, path: str, answers: bool) -> Example:
-    tokens = join_sentences(tokenizer.sentences(record.text))
+    (text,) = record.texts
+    tokens = join_sentences(tokenizer.sentences(text))
     label = None if record.label is None else record.label.strip()
     if not tokens.words or (answers and not label):
         raise InputError(
             f"{path}: line {record.line} has no {'label' if tokens.words else 'text'}; both are wanted, as in "
             "`label<TAB>text`"
         )
-    return raw_example(tokens, record.line, record.text, path=path, answer=label)
+    return raw_example(tokens, record.line, text, path=path, answer=label)

@@ -27,14 +27,14 @@ class ProbeConfig:
 
     epochs: int = 20
     batch_size: int = 1024
-    rate: float = 2e-3
+    learning_rate: float = 2e-3
     weight_decay: float = 1e-5
     seed: int = 1
 
     def __post_init__(self) -> None:
-        if min(self.epochs, self.batch_size) < 1 or self.rate <= 0 or self.weight_decay < 0:
+        if min(self.epochs, self.batch_size) < 1 or self.learning_rate <= 0 or self.weight_decay < 0:
             raise ConfigError(
-                "a probe's epochs and batch_size are at least 1, its rate above 0, its weight_decay from 0"
+                "a probe's epochs and batch_size are at least 1, its learning_rate above 0, its weight_decay from 0"
             )
 
 
@@ -82,7 +82,7 @@ def probe_layers(
     mean, std = _moments(learned, config.batch_size)
     weight = torch.zeros(L, D, K, device=device, requires_grad=True)
     bias = torch.zeros(L, 1, K, device=device, requires_grad=True)
-    optimizer = torch.optim.AdamW([weight, bias], lr=config.rate, weight_decay=config.weight_decay)
+    optimizer = torch.optim.AdamW([weight, bias], lr=config.learning_rate, weight_decay=config.weight_decay)
     steps_an_epoch = -(-len(learned.labels) // config.batch_size)
     steps = config.epochs * steps_an_epoch
     best = [[0.0] * L for _ in judged]
@@ -98,7 +98,7 @@ def probe_layers(
             order = torch.randperm(len(learned.labels), generator=generator).to(device)
             for n, rows in enumerate(order.split(config.batch_size)):
                 for group in optimizer.param_groups:
-                    group["lr"] = config.rate * (1 - (epoch * steps_an_epoch + n) / steps)
+                    group["lr"] = config.learning_rate * (1 - (epoch * steps_an_epoch + n) / steps)
                 optimizer.zero_grad(set_to_none=True)
                 targets = learned.labels[rows].expand(L, -1).reshape(-1)
                 # The sum over layers of each one's mean: each layer learns as if it were alone.

@@ -11,7 +11,7 @@ from elmo.errors import ConfigError, InputError
 from elmo.tasks.details import Details, confusion_details, label_scores
 from elmo.tasks.embedding.embedding import TaskEmbedding
 from elmo.tasks.examples import Example, Raw, Text
-from elmo.tasks.rawtext import read_raw_sentences
+from elmo.tasks.rawtext import in_lines, read_raw_sentences, told_tokens
 from elmo.tasks.tagging.columns import column, is_conllu, read_column_sentences
 from elmo.tasks.tagging.model import Tagger, TaggerConfig
 from elmo.tasks.tagging.spans import (
@@ -57,6 +57,8 @@ class TaggingConfig:
 
 class Tagging(Task):
     """One label a token. Answers are tuples of tags, chunks in IOB2 whatever the file had."""
+
+    reads_records = False  # a sentence takes as many lines as it has tokens
 
     def __init__(self, config: TaggingConfig) -> None:
         self.config = config
@@ -148,15 +150,9 @@ class Tagging(Task):
         self, examples: Sequence[Example], beliefs: Sequence[Belief | None], labels: Sequence[str]
     ) -> Iterator[dict[str, Any]]:
         """One object a line of raw text (or sentence of a column file) with its sentences, their tokens and chunks."""
-        numbered = enumerate(zip(examples, beliefs, strict=True))
-        for _, group in groupby(numbered, key=lambda pair: _line_of(pair[1][0], other=-1 - pair[0])):
-            pairs = [pair for _, pair in group]
-            first = pairs[0][0]
-            yield {
-                "line": None if first.raw is None else first.raw.line,
-                "text": first.as_written().text,
-                "sentences": [self._sentence(e, belief, labels) for e, belief in pairs if belief is not None],
-            }
+        for values, pairs in in_lines(examples, beliefs):
+            sentences = [self._sentence(e, belief, labels) for e, belief in pairs if belief is not None]
+            yield {**values, "sentences": sentences}
 
     def details(self, examples: Sequence[Example], answers: Sequence[Any]) -> Details:
         """Of each kind of chunk, or of each tag."""
@@ -167,25 +163,22 @@ class Tagging(Task):
         return confusion_details(pair for tags in pairs for pair in zip(*tags, strict=True))
 
     def _sentence(self, example: Example, belief: Belief, labels: Sequence[str]) -> dict[str, Any]:
-        raw, words = example.as_written(), example.tokens
+        raw, told = example.as_written(), told_tokens(example)
         tags = self.decode(example, belief.answer, labels)
         learned = [labels[n] for n in belief.answer]
-        ends = [start + len(word) for start, word in zip(raw.starts, words, strict=True)]
         tokens = []
         for n, tag in enumerate(tags):
             # The tagger knows more tags than it gives: B-X stands for those that begin an X, I-X for the other two.
             same = [k for k, label in enumerate(labels) if self._given(label) == self._given(learned[n])]
             probability = sum(belief.probabilities[n][k] for k in same)
-            place = {"start": raw.starts[n], "end": ends[n]}
-            written = raw.text[raw.starts[n] : ends[n]]  # a token may have another apostrophe than its text
-            tokens.append({"text": written, **place, "tag": tag, "probability": _rounded(probability)})
-        found: dict[str, Any] = {"start": raw.starts[0], "end": ends[-1], "tokens": tokens}
+            tokens.append({**told[n], "tag": tag, "probability": _rounded(probability)})
+        found: dict[str, Any] = {"start": told[0]["start"], "end": told[-1]["end"], "tokens": tokens}
         if self.config.chunks:
             found["spans"] = []
             for first, last, label in find_spans(learned):
                 begins = belief.probabilities[first][belief.answer[first]]
                 probability = begins * math.prod(belief.after[first + 1 : last])
-                start, end = raw.starts[first], ends[last - 1]
+                start, end = told[first]["start"], told[last - 1]["end"]
                 chunk = {"text": raw.text[start:end], "start": start, "end": end}
                 found["spans"].append({**chunk, "label": label, "probability": _rounded(probability)})
         return found
@@ -202,10 +195,6 @@ class Tagging(Task):
     def _columns(self, path: str) -> tuple[int, int]:
         usual = (CONLLU_TOKEN, CONLLU_LABEL) if is_conllu(path) else (1, -1)
         return self.config.token_column or usual[0], self.config.label_column or usual[1]
-
-
-def _line_of(example: Example, *, other: int) -> int:
-    return other if example.raw is None else example.raw.line
 
 
 def _rounded(probability: float) -> float:

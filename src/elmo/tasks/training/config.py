@@ -10,18 +10,17 @@ from elmo.ops.device import FORMER_PRECISIONS, TrainingPrecision
 
 @dataclass(frozen=True, kw_only=True)
 class TaskTrainConfig:
-    """A training run. `batch_size`: examples of a step. `rate`: the learning rate of Adam, constant or
-    decaying to zero over all epochs.
+    """A training run. `batch_size`: examples of a step. `learning_rate`: Adam's, constant or decaying to zero.
 
-    `patience`: epochs without a better score on dev before the run ends (None: never). `fraction`: the share of the
+    `patience`: epochs without a better score on dev before the run ends (None: never). `fraction`: how much of the
     training examples to use, the same ones for the same seed. `precision`: "auto" is bfloat16 on a GPU that has it.
     """
 
     epochs: int = 30
     batch_size: int = field(default=32, metadata=formerly("batch"))
-    rate: float = 1e-3
+    learning_rate: float = field(default=1e-3, metadata=formerly("rate"))
     schedule: Literal["constant", "linear"] = "linear"
-    warmup: float = 0.0  # the share of all steps over which the rate rises
+    warmup: float = 0.0  # the fraction of all steps over which the learning rate rises
     weight_decay: float = 0.0
     clip: float | None = 5.0  # of the norm of all gradients together
     patience: int | None = 10
@@ -35,8 +34,9 @@ class TaskTrainConfig:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ConfigError(f"train.{name} is {value}; it must be at least 1")
-        if self.rate <= 0 or (self.clip is not None and self.clip <= 0):
-            raise ConfigError(f"train.rate is {self.rate} and train.clip {self.clip}; they must be above 0")
+        if self.learning_rate <= 0 or (self.clip is not None and self.clip <= 0):
+            told = f"train.learning_rate is {self.learning_rate} and train.clip {self.clip}"
+            raise ConfigError(f"{told}; they must be above 0")
         if not 0 < self.fraction <= 1:
             raise ConfigError(f"train.fraction is {self.fraction}; it must be above 0 and at most 1")
         if not 0 <= self.warmup < 1 or self.weight_decay < 0 or self.checkpoint_minutes < 0 or self.seed < 0:
@@ -47,7 +47,7 @@ def learning_rate_at(step: int, steps: int, config: TaskTrainConfig) -> float:
     """The learning rate of a step."""
     rising = config.warmup * steps
     if step < rising:
-        return config.rate * (step + 1) / (rising + 1)
+        return config.learning_rate * (step + 1) / (rising + 1)
     if config.schedule == "constant":
-        return config.rate
-    return config.rate * (steps - step) / max(1.0, steps - rising)
+        return config.learning_rate
+    return config.learning_rate * (steps - step) / max(1.0, steps - rising)

@@ -10,9 +10,15 @@ from typing import Any
 
 from elmo.disk.differences import first_difference
 from elmo.errors import ResumeError
+from elmo.model.fields import in_present_names
 from elmo.ops.device import FORMER_PRECISIONS
 from elmo.tasks.examples import Example
 from elmo.tasks.recipes import Recipe
+from elmo.tasks.training.config import TaskTrainConfig
+
+# Of options and of their values, when runs were recorded by a hash: the last ones, and those of the first such runs.
+_LAST_HASHED = {"learning_rate": "rate"}
+_FIRST_HASHED = {**_LAST_HASHED, "batch_size": "batch", **{now: before for before, now in FORMER_PRECISIONS.items()}}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,9 +47,12 @@ class RunIdentity:
     def refuse_other(self, recorded: object, *, where: Path) -> None:
         """Fail, and say what differs, unless what is recorded is of this run."""
         if isinstance(recorded, Mapping):
-            difference = first_difference(recorded, self.value)
+            train = recorded.get("train")
+            train = in_present_names(TaskTrainConfig, train) if isinstance(train, Mapping) else train
+            difference = first_difference({**recorded, "train": train}, self.value)
         else:
-            known = [self._former_hash(options) for options in (self._options, _in_former_names(self._options))]
+            former = (_in_former_names(self._options, names) for names in (_LAST_HASHED, _FIRST_HASHED))
+            known = [self._former_hash(options) for options in former]
             difference = None if recorded in known else "options, data or models were others"
         if difference is not None:
             raise ResumeError(f"{where}: was begun otherwise: {difference}; go on as it was begun, or begin anew")
@@ -65,11 +74,11 @@ class RunIdentity:
         return digest.hexdigest()
 
 
-def _in_former_names(options: dict[str, Any]) -> dict[str, Any]:
-    """The options as they were named when runs were first hashed."""
-    train = {("batch" if name == "batch_size" else name): value for name, value in options["train"].items()}
-    former = {present: before for before, present in FORMER_PRECISIONS.items()}
-    return {**options, "train": {**train, "precision": former.get(train["precision"], train["precision"])}}
+def _in_former_names(options: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """The options as they were named when runs were hashed."""
+    train = {names.get(name, name): value for name, value in options["train"].items()}
+    precision = names.get(train["precision"], train["precision"])
+    return {**options, "train": {**train, "precision": precision}}
 
 
 def _describe(example: Example) -> str:

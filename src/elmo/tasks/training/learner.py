@@ -65,7 +65,10 @@ class Learner:
         self.bf16 = uses_bf16(config.precision, device, option="train.precision")
         self.learning = {n: p for n, p in self.model.named_parameters() if p.requires_grad}
         self.optimizer = torch.optim.Adam(
-            self.learning.values(), lr=config.rate, weight_decay=config.weight_decay, fused=device.type == "cuda"
+            self.learning.values(),
+            lr=config.learning_rate,
+            weight_decay=config.weight_decay,
+            fused=device.type == "cuda",
         )
         self.best: dict[str, Tensor] | None = None
         self.steps_an_epoch = -(-len(self.data) // config.batch_size)

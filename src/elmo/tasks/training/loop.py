@@ -108,8 +108,8 @@ class TrainingLoop:
         step = learner.global_step(progress)
         if loss != loss:
             raise ElmoError(
-                f"{self.run}: the loss is not a number in epoch {progress.epoch + 1}; lower train.rate "
-                f"(it was {self.config.rate})"
+                f"{self.run}: the loss is not a number in epoch {progress.epoch + 1}; lower train.learning_rate "
+                f"(it was {self.config.learning_rate})"
             )
         began = time.monotonic()
         scores = learner.score()

@@ -224,7 +224,7 @@ def test_loaded_state_goes_on_as_if_nothing_had_happened(config):
 @pytest.mark.parametrize(
     ("config", "field", "value"),
     [
-        (AdagradConfig, "rate", 0.0),
+        (AdagradConfig, "learning_rate", 0.0),
         (AdagradConfig, "initial_accumulator", -1.0),
         (AdamConfig, "epsilon", 0.0),
         (AdamConfig, "beta2", 1.0),
@@ -233,7 +233,7 @@ def test_loaded_state_goes_on_as_if_nothing_had_happened(config):
         (MuonConfig, "matrix_scale", 0.0),
         (MuonConfig, "momentum", 1.0),
         (MuonConfig, "beta2", 1.0),
-        (MuonConfig, "rate", -1.0),
+        (MuonConfig, "learning_rate", -1.0),
     ],
 )
 def test_impossible_values_are_refused(config, field, value):

@@ -13,17 +13,18 @@ from elmo.errors import ConfigError
 if TYPE_CHECKING:
     from elmo.embed.bulk.writers.row import Row, Shape
 
-Format = Literal["hdf5-allennlp", "hdf5-bilm", "parquet", "npz", "jsonl"]
+Format = Literal["hdf5-allennlp", "hdf5-bilm", "parquet", "parquet-flat", "npz", "jsonl"]
 STANDARD_STREAM = "-"  # as a name: standard input or output, which has JSON lines
 
 
 @dataclass(frozen=True, kw_only=True)
 class OutputFormat:
-    """One format. `require` fails where what it needs is not installed."""
+    """One format. `require` fails where what it needs is not installed; `by_token`: a row is a token, not a line."""
 
     write: "Callable[[Iterable[Row], Path, Shape], None]"
     suffixes: tuple[str, ...] = ()
     require: Callable[[], object] = lambda: None
+    by_token: bool = False
 
 
 def _allennlp(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
@@ -42,6 +43,12 @@ def _parquet(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
     from elmo.embed.bulk.writers.parquet import write_parquet
 
     write_parquet(rows, path, shape)
+
+
+def _flat(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
+    from elmo.embed.bulk.writers.flat import write_flat
+
+    write_flat(rows, path, shape)
 
 
 def _pyarrow() -> None:
@@ -66,6 +73,7 @@ FORMATS: dict[Format, OutputFormat] = {
     "hdf5-allennlp": OutputFormat(write=_allennlp, suffixes=(".hdf5", ".h5")),
     "hdf5-bilm": OutputFormat(write=_bilm),
     "parquet": OutputFormat(write=_parquet, suffixes=(".parquet",), require=_pyarrow),
+    "parquet-flat": OutputFormat(write=_flat, require=_pyarrow, by_token=True),
     "npz": OutputFormat(write=_npz, suffixes=(".npz",)),
     "jsonl": OutputFormat(write=_jsonl, suffixes=(".jsonl",)),
 }

@@ -33,7 +33,7 @@ def write_parquet(rows: Iterable[Row], path: Path, shape: Shape) -> None:
     arrow, parquet = import_pyarrow()
     number = arrow.float16() if shape.dtype == "float16" else arrow.float32()
     vector = arrow.list_(number, shape.dim)
-    names = _vector_columns(shape)
+    names = vector_columns(shape)
     schema = arrow.schema(
         ([("file", arrow.string())] if shape.files else [])
         + [("line", arrow.int64()), ("text", arrow.string()), ("tokens", arrow.list_(arrow.string()))]
@@ -47,14 +47,14 @@ def write_parquet(rows: Iterable[Row], path: Path, shape: Shape) -> None:
         "write_statistics": ["line"],
     }
     with parquet.ParquetWriter(path, schema, **written_as) as writer:
-        for group in _groups(rows):
-            columns: list[Any] = [_strings(arrow, [row.file or "" for row in group])] if shape.files else []
+        for group in groups(rows):
+            columns: list[Any] = [strings(arrow, [row.file or "" for row in group])] if shape.files else []
             columns += [
                 arrow.array([row.line for row in group], arrow.int64()),
-                _strings(arrow, [row.text for row in group]),
+                strings(arrow, [row.text for row in group]),
                 arrow.ListArray.from_arrays(
                     _offsets(arrow, [len(row.tokens) for row in group]),
-                    _strings(arrow, [token for row in group for token in row.tokens]),
+                    strings(arrow, [token for row in group for token in row.tokens]),
                 ),
                 arrow.array([row.sentence_starts for row in group], arrow.list_(arrow.int32())),
             ]
@@ -64,7 +64,7 @@ def write_parquet(rows: Iterable[Row], path: Path, shape: Shape) -> None:
             writer.write_table(arrow.Table.from_arrays(columns, schema=schema))
 
 
-def _vector_columns(shape: Shape) -> list[str]:
+def vector_columns(shape: Shape) -> list[str]:
     if shape.layers is not None:
         return [f"layer_{n}" for n in range(shape.layers)]
     return ["vector" if shape.pooled else "vectors"]
@@ -82,14 +82,16 @@ def _offsets(arrow: Any, lengths: list[int]) -> Any:
     return arrow.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
 
 
-def _strings(arrow: Any, texts: list[str]) -> Any:
+def strings(arrow: Any, texts: list[str]) -> Any:
+    """Texts as a column."""
     try:
         return arrow.array(texts, arrow.string())
     except UnicodeEncodeError:
         return arrow.array(list(map(_storable, texts)), arrow.string())
 
 
-def _groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
+def groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Rows that are written together."""
     group: list[Row] = []
     size = 0
     for row in rows:

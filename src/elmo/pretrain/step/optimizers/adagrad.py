@@ -1,12 +1,13 @@
 """Adagrad, the paper's optimizer."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
+from elmo.model.fields import formerly
 from elmo.pretrain.step.optimizers.optimizer import check_positive, gradient_of
 
 
@@ -15,15 +16,15 @@ class AdagradConfig:
     """The original's optimizer. [bilm-tf training.py, train()]"""
 
     kind: Literal["adagrad"] = "adagrad"
-    rate: float = 0.2
+    learning_rate: float = field(default=0.2, metadata=formerly("rate"))
     initial_accumulator: float = 1.0
 
     def __post_init__(self) -> None:
-        check_positive(self, "rate", "initial_accumulator")
+        check_positive(self, "learning_rate", "initial_accumulator")
 
 
 class Adagrad:
-    """`a += g * g; w -= rate * g / sqrt(a)`: TensorFlow's, which has no epsilon. [tf.train.AdagradOptimizer]"""
+    """`a += g * g; w -= learning_rate * g / sqrt(a)`: TensorFlow's, without epsilon. [tf.train.AdagradOptimizer]"""
 
     def __init__(self, parameters: Mapping[str, nn.Parameter], config: AdagradConfig) -> None:
         self._parameters = dict(parameters)

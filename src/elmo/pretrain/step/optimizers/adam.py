@@ -1,13 +1,14 @@
 """AdamW, fused."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
 from elmo.errors import ConfigError
+from elmo.model.fields import formerly
 from elmo.pretrain.step.optimizers.optimizer import check_not_negative, check_positive
 
 
@@ -15,18 +16,18 @@ from elmo.pretrain.step.optimizers.optimizer import check_not_negative, check_po
 class AdamConfig:
     """Adam with decoupled weight decay; biases and single vectors are not decayed.
 
-    `rate`: None is one for the size of the model (`pretrain.plan`).
+    `learning_rate`: None is one for the size of the model (`pretrain.plan`).
     """
 
     kind: Literal["adam"] = "adam"
-    rate: float | None = None
+    learning_rate: float | None = field(default=None, metadata=formerly("rate"))
     beta1: float = 0.9
     beta2: float = 0.99
     epsilon: float = 1e-6
     weight_decay: float = 0.0
 
     def __post_init__(self) -> None:
-        check_positive(self, "epsilon", *(() if self.rate is None else ("rate",)))
+        check_positive(self, "epsilon", *(() if self.learning_rate is None else ("learning_rate",)))
         for name in ("beta1", "beta2"):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"optimizer.{name} is {getattr(self, name)}; it must be 0 or more and below 1")

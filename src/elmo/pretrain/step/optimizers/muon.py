@@ -7,13 +7,14 @@ G matrices, k the shorter of their two sides.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
 from elmo.errors import ConfigError
+from elmo.model.fields import formerly
 from elmo.ops.gpu.products import product_as
 from elmo.ops.momentum import nesterov, take_step
 from elmo.pretrain.step.optimizers.adam import Adam, AdamConfig
@@ -41,13 +42,13 @@ GATES = {"weight_x": 4, "weight_h": 4, "weight_carry": 4, "weight_transform": 4}
 class MuonConfig:
     """Muon for the weight matrices of LSTM and token encoder, Adam for tables, softmax, filters and biases.
 
-    `rate`: None is one for the size of the model (`pretrain.plan`). `matrix_scale`: the root mean square of a matrix's
-    step, as a share of the rate; of Adam's steps it is 0.2 to 0.4. `weight_decay` is of the weight matrices alone: a
-    softmax that decays drives the outputs of the LSTM, which must make up for it, into their clip.
+    `learning_rate`: None is one for the size of the model (`pretrain.plan`). `matrix_scale`: the root mean square of a
+    matrix's step, as a fraction of the learning rate; of Adam's steps it is 0.2 to 0.4. `weight_decay` is of the weight
+    matrices alone: a softmax that decays drives the outputs of the LSTM, which must make up for it, into their clip.
     """
 
     kind: Literal["muon"] = "muon"
-    rate: float | None = None
+    learning_rate: float | None = field(default=None, metadata=formerly("rate"))
     matrix_scale: float = 0.2
     momentum: float = 0.95
     beta1: float = 0.9
@@ -64,7 +65,7 @@ class MuonConfig:
 
     def adam(self) -> AdamConfig:
         """For the parameters that are no weight matrices, which do not decay; refuses what Adam refuses."""
-        return AdamConfig(rate=self.rate, beta1=self.beta1, beta2=self.beta2, epsilon=self.epsilon)
+        return AdamConfig(learning_rate=self.learning_rate, beta1=self.beta1, beta2=self.beta2, epsilon=self.epsilon)
 
 
 class Muon:

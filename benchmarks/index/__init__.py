@@ -1,0 +1,1 @@
+"""The word-in-context index."""

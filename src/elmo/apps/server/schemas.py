@@ -1,0 +1,38 @@
+"""Pieces of JSON schemas that several operations share."""
+
+from elmo.apps.server.operations import Schema
+
+STRING: Schema = {"type": "string"}
+INTEGER: Schema = {"type": "integer"}
+NUMBER: Schema = {"type": "number"}
+BOOLEAN: Schema = {"type": "boolean"}
+BINARY: Schema = {"type": "string", "format": "binary"}
+MODEL: Schema = {
+    "type": ["string", "null"],
+    "description": "The model's name as /v1/models gives it, 'elmo', or nothing.",
+}
+
+
+def list_of(items: Schema, *, least: int = 0) -> Schema:
+    """A list of things of one kind."""
+    return {"type": "array", "items": items, "minItems": least} if least else {"type": "array", "items": items}
+
+
+def flag(description: str, *, default: bool) -> Schema:
+    """A boolean that may be left out."""
+    return {"type": ["boolean", "null"], "default": default, "description": description}
+
+
+def answer_of(properties: Schema) -> Schema:
+    """An answer that has all of these fields."""
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def layers(count: int, *, all_too: bool = True, default: str = "mean") -> Schema:
+    """A choice of layers of a model that has `count`."""
+    names = ["mean", "top", "all"] if all_too else ["mean", "top"]
+    return {
+        "description": "The mean of all layers, the top one, all of them, or one by its number (0: tokens, -1: top).",
+        "default": default,
+        "anyOf": [{"enum": [*names, None]}, {"type": "integer", "minimum": -count, "maximum": count - 1}],
+    }

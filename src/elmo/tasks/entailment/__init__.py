@@ -1,0 +1,1 @@
+"""Entailment: whether a text (the premise) says what another one (the hypothesis) does."""
