@@ -4,7 +4,7 @@
 
 Anything but an `ElmoError` of one line that names the file, a crash of the process, an input that takes longer than ten
 seconds or more than 4 GiB is a failure, printed with its number; the same number and seed make the same input again
-(`--only NUMBER`). `models`, `texts`, `works` and `left` list what is read.
+(`--only NUMBER`). `models`, `texts`, `works`, `left` and `vectors` list what is read.
 """
 
 import argparse
@@ -25,6 +25,7 @@ from benchmarks.hostile.left import left_targets
 from benchmarks.hostile.models import model_targets
 from benchmarks.hostile.target import Target
 from benchmarks.hostile.texts import text_targets
+from benchmarks.hostile.vectors import vector_targets
 from benchmarks.hostile.works import work_targets
 
 MOST_SECONDS = 10.0
@@ -38,6 +39,7 @@ def make_targets(directory: Path) -> list[Target]:
         *text_targets(),
         *work_targets(directory / "works"),
         *left_targets(directory / "left"),
+        *vector_targets(directory / "vectors"),
     ]
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from elmo.errors import imported
 
 if TYPE_CHECKING:
+    from elmo.embed.bulk.readers.reading import read_vectors
     from elmo.embed.embedder import Embedder
     from elmo.embed.loading import load
     from elmo.embed.module import Elmo, ElmoOutput
@@ -15,7 +16,18 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["Elmo", "ElmoError", "ElmoOutput", "Embedder", "ScalarMix", "Tokenizer", "Vocabulary", "__version__", "load"]
+__all__ = [
+    "Elmo",
+    "ElmoError",
+    "ElmoOutput",
+    "Embedder",
+    "ScalarMix",
+    "Tokenizer",
+    "Vocabulary",
+    "__version__",
+    "load",
+    "read_vectors",
+]
 
 # Loaded on first use, so that `import elmo` and `elmo --help` do not wait for torch.
 _HOMES = {
@@ -27,6 +39,7 @@ _HOMES = {
     "Tokenizer": "elmo.text.tokenizer",
     "Vocabulary": "elmo.text.vocabulary",
     "load": "elmo.embed.loading",
+    "read_vectors": "elmo.embed.bulk.readers.reading",
 }
 
 

@@ -8,6 +8,7 @@ import logging
 import os
 import random
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -209,6 +210,37 @@ def test_a_process_forked_while_another_thread_embeds_gets_the_right_vectors(emb
     done.set()
     thread.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_process_forked_after_its_parent_has_computed_with_several_threads_ends(model_directory: Path) -> None:
+    """OpenMP's threads stay in the parent, and a child that waits for them never ends. Small tensors do not show it."""
+    code = f"""
+import os, signal
+os.environ["ELMO_CPU_KERNELS"] = "0"  # so that torch computes
+import torch
+import elmo
+large = torch.ones(1 << 22)
+def compute(embedder):
+    seen = []
+    embedder._cache._encode = lambda words, real=embedder._cache._encode: (
+        seen.append(torch.get_num_threads()), large.mul(2), large @ large, real(words))[-1]
+    embedder.encode([["one", "two"]])
+    return seen
+assert compute(elmo.load({str(model_directory)!r}, device="cpu", num_threads=2)) == [2]
+torch.set_num_threads(2)
+large.mul(2)
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    large.mul(2)
+    found = [compute(elmo.load({str(model_directory)!r}, device="cpu", num_threads=n)) for n in (None, 1, 2)]
+    os._exit(0 if found == [[1]] * 3 else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+assert torch.get_num_threads() == 2
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_threads_that_set_the_number_of_threads_leave_it_as_it_was(model_directory: Path) -> None:

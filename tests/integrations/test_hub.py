@@ -15,6 +15,7 @@ pytest.importorskip("huggingface_hub", reason="needs huggingface_hub, the extra 
 import huggingface_hub
 
 import elmo
+from elmo.weights.card import name_base
 
 pytestmark = pytest.mark.integration
 
@@ -57,6 +58,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_model_goes_to_the_hub_and_comes_back(folder: Path, tmp_path: Path) -> None:
     (folder / "notes.pkl").write_bytes(b"not a part of a model")
+    (folder / "softmax.safetensors").write_bytes(b"a part of one")
     hub = Hub()
     with serving(hub) as address:
         done = run("push", str(folder), "me/tiny", "--message", "First", address=address, home=tmp_path)
@@ -65,7 +67,7 @@ def test_a_model_goes_to_the_hub_and_comes_back(folder: Path, tmp_path: Path) ->
         assert commit is not None
         assert f"/me/tiny/commit/{commit}" in done.stdout
         files = hub.commits["me/tiny"][commit]
-        assert set(files) == {"config.json", "model.safetensors", "README.md"}
+        assert set(files) == {"config.json", "model.safetensors", "softmax.safetensors", "README.md"}
         assert files["model.safetensors"] == (folder / "model.safetensors").read_bytes()
         found = embed("hf:me/tiny", tmp_path / "v.npz", address=address, home=tmp_path)
     np.testing.assert_allclose(found, elmo.load(folder).encode(TEXTS[0]), atol=1e-6)
@@ -141,6 +143,13 @@ def test_what_is_not_there_is_said_in_one_line(tmp_path: Path) -> None:
             assert done.returncode == 2
             assert message in done.stderr
             assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_model_trained_from_one_of_the_hub_names_it_as_its_base(folder: Path) -> None:
+    card = name_base((folder / "README.md").read_text("utf-8"), "hf:me/tiny@0123abc")
+    assert huggingface_hub.ModelCard(card).data.base_model == "me/tiny"
+    assert name_base(card, "hf:me/other") == card
+    assert "base_model" not in name_base((folder / "README.md").read_text("utf-8"), "english")
 
 
 def test_cards_have_the_front_matter_that_the_hub_reads(folder: Path) -> None:

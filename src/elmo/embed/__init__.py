@@ -7,6 +7,8 @@ from elmo.errors import imported
 if TYPE_CHECKING:
     from elmo.embed.bulk.job import BulkResult, embed_file
     from elmo.embed.bulk.options import BulkOptions
+    from elmo.embed.bulk.readers.reading import read_vectors
+    from elmo.embed.bulk.readers.vectorfile import VectorFile, VectorLine
     from elmo.embed.embedder import Embedder
     from elmo.embed.loading import load
     from elmo.embed.module import Elmo, ElmoOutput
@@ -17,8 +19,11 @@ __all__ = [
     "Elmo",
     "ElmoOutput",
     "Embedder",
+    "VectorFile",
+    "VectorLine",
     "embed_file",
     "load",
+    "read_vectors",
 ]
 
 # Loaded on first use, so that the command line can name choices without waiting for torch.
@@ -28,8 +33,11 @@ _HOMES = {
     "Elmo": "elmo.embed.module",
     "ElmoOutput": "elmo.embed.module",
     "Embedder": "elmo.embed.embedder",
+    "VectorFile": "elmo.embed.bulk.readers.vectorfile",
+    "VectorLine": "elmo.embed.bulk.readers.vectorfile",
     "embed_file": "elmo.embed.bulk.job",
     "load": "elmo.embed.loading",
+    "read_vectors": "elmo.embed.bulk.readers.reading",
 }
 
 

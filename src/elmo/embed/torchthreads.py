@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import torch
 
+from elmo.ops.forks import is_forked
 from elmo.ops.threadlock import ThreadLock
 
 
@@ -18,12 +19,15 @@ class TorchThreads:
 
     @contextmanager
     def set_to(self, count: int) -> Iterator[None]:
-        """Compute with `count` threads. Calls at the same time all give back what was there before the first one."""
+        """Compute with `count` threads. Calls at the same time all give back what was there before the first one.
+
+        In a forked process it is one, whatever the count: more would wait for threads that are not there.
+        """
         with self._lock.held():
             if self._calls == 0:
                 self._outside = torch.get_num_threads()
             self._calls += 1
-            torch.set_num_threads(count)
+            torch.set_num_threads(1 if is_forked() else count)
         try:
             yield
         finally:

@@ -7,7 +7,7 @@ from elmo.corpus.store import CorpusStore
 from elmo.lm.perplexity import Perplexity
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.start import Start
-from elmo.weights.card import front_matter
+from elmo.weights.card import front_matter, name_base
 
 
 def training_card(
@@ -32,7 +32,8 @@ def training_card(
     )
     language = (manifest.get("tokenizer") or {}).get("language")
     started = "" if start is None else f"Started from {start}, with its softmax; optimizer and schedule new.\n\n"
-    return f"""{front_matter(language)}# ELMo model
+    base = "" if start is None else start.model
+    return f"""{name_base(front_matter(language), base)}# ELMo model
 
 A deep bidirectional language model (ELMo), trained with `elmo pretrain`.
 

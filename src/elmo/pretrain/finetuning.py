@@ -24,8 +24,8 @@ from elmo.pretrain.result import MODEL, Result, Status
 from elmo.pretrain.softmax import SOFTMAX_RUN, prepare_softmax
 from elmo.pretrain.stages import RunOptions, begin_stages
 from elmo.run.distributed import started_world
-from elmo.weights.card import front_matter
-from elmo.weights.formats import read_model, write_model
+from elmo.weights.card import front_matter, name_base
+from elmo.weights.formats import portable_name, read_model, write_model
 from elmo.weights.loaded import LoadedModel
 
 logger = logging.getLogger(__name__)
@@ -127,7 +127,8 @@ def finetune(
             delivered = started.replace(card=delivered.card)
         if opened.tokenizer.rule == "whitespace":
             delivered = delivered.replace(tokenizer=model.tokenizer)  # text that came as tokens has no rule of its own
-        write_model(delivered, out / MODEL, card=finetuning_card(delivered, made), overwrite=True)
+        card = name_base(finetuning_card(delivered, made), portable_name(model.source))
+        write_model(delivered, out / MODEL, card=card, overwrite=True)
         write_model(delivered, out / HDF5, format="bilm-tf", overwrite=True)
     return made
 

@@ -36,6 +36,7 @@ FORMAT_VERSION = 1
 SOFTMAX_WEIGHT, SOFTMAX_BIAS = "softmax.weight", "softmax.bias"
 CONFIG, WEIGHTS, VOCABULARY, CARD = "config.json", "model.safetensors", "vocab.txt", "README.md"
 WORDS, CHARACTERS = "words.tsv", "characters.tsv"  # of models from ELMoForManyLangs
+MIX = ("mix.weights", "mix.gamma")  # what transformers has learned beside the biLM (`ElmoConfig.output`)
 MOST_CARD_BYTES = 1 << 20
 MOST_DICTIONARY_BYTES = 64 << 20
 
@@ -124,6 +125,7 @@ def write_native(
     *,
     storage: Storage = "float32",
     card: str | None = None,
+    finish_card: Callable[[str], str] = str,
     overwrite: bool = False,
     softmax: SoftmaxStorage | None = None,
     extra: Mapping[str, Callable[[Path], None]] | None = None,
@@ -133,7 +135,7 @@ def write_native(
 
     `softmax` puts the softmax into a file of its own, in so many bits; one that lies apart stays apart, as it is.
     `extra` are further files by name, each written by a function of its path: a training's checkpoint is a model too.
-    `keys` are further keys of config.json, which other programs look for.
+    `keys` are further keys of config.json, which other programs look for; `finish_card` is told the card's text.
     """
     if storage not in STORAGES:
         raise WeightsError(f"storage is {storage!r}, but one of {', '.join(STORAGES)} is wanted")
@@ -183,7 +185,7 @@ def write_native(
             values["longest_word"] = model.dictionaries.longest
         (temporary / CONFIG).write_text(json.dumps(values, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         text = card or model.card or default_card(model, values)
-        (temporary / CARD).write_text(text, encoding="utf-8", errors="replace")
+        (temporary / CARD).write_text(finish_card(text), encoding="utf-8", errors="replace")
 
 
 def _dictionary_files(dictionaries: Dictionaries | None) -> dict[str, Ids]:
@@ -225,6 +227,8 @@ def _read_tensors(path: Path, config: BiLMConfig) -> StoredTensors:
     check_values(shapes.values(), where=str(path))
     file = MappedFile(path)
     header = file.header
+    learned_mix = [name for name in header if name in MIX]
+    shapes |= {name: header[name].shape for name in learned_mix}
     if SOFTMAX_WEIGHT in header:
         V = header[SOFTMAX_WEIGHT].shape[0] if header[SOFTMAX_WEIGHT].shape else 0
         shapes |= {SOFTMAX_WEIGHT: (V, config.lstm.output_dim), SOFTMAX_BIAS: (V,)}
@@ -235,18 +239,17 @@ def _read_tensors(path: Path, config: BiLMConfig) -> StoredTensors:
             raise WeightsError(f"{path}: {name}: is of type I8, but this tensor is not stored in eight bits")
         shapes[name + SCALE] = scales
     arrays = file.arrays(shapes)
-    halves = {name for name in shapes if quantized and is_half(name) and header[name].dtype in FLOATS}
-    kinds = {
-        "F32" if name in halves or name in quantized else header[name].dtype for name in shapes if name not in SETTLED
-    }
+    weights = [name for name in shapes if name not in (*SETTLED, *MIX)]
+    halves = [name for name in weights if quantized and is_half(name) and header[name].dtype in FLOATS]
+    kinds = {"F32" if name in halves or name in quantized else header[name].dtype for name in weights}
     if len(kinds) > 1 or next(iter(kinds)) not in FLOATS:
         raise WeightsError(f"{path}: holds tensors of the types {_names(kinds)}, but one of floats is wanted")
-    return StoredTensors(arrays)
+    return StoredTensors({name: array for name, array in arrays.items() if name not in learned_mix})
 
 
 def stored_as(path: Path) -> Storage:
     """In which numbers a weights file keeps most of its weights."""
-    kinds = {info.dtype for name, info in read_header(path).items() if name not in SETTLED}
+    kinds = {info.dtype for name, info in read_header(path).items() if name not in (*SETTLED, *MIX)}
     return "int8" if "I8" in kinds else cast(Storage, STORED.get(kinds.pop(), "float32"))
 
 

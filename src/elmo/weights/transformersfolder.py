@@ -5,6 +5,7 @@ The classes that read it are in `elmo.integrations.transformers`; the user impor
 
 import json
 import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ from elmo.disk.guarded.plainfiles import file_sha256, read_json
 from elmo.disk.writing import write_file
 from elmo.errors import WeightsError
 from elmo.model.architecture import BiLMConfig
+from elmo.weights.card import converted_card, default_card, transformers_card
 from elmo.weights.choices import Storage
 from elmo.weights.loaded import LoadedModel
-from elmo.weights.native import CONFIG, FORMAT, FORMAT_VERSION, WEIGHTS, read_native, stored_as, write_native
+from elmo.weights.native import CARD, CONFIG, FORMAT, FORMAT_VERSION, WEIGHTS, read_native, stored_as, write_native
 from elmo.weights.selftest import run_self_test
 
 TOKENIZER = "tokenizer_config.json"
@@ -40,6 +42,7 @@ def write_transformers(
         directory,
         storage=storage,
         card=card,
+        finish_card=transformers_card,
         overwrite=overwrite,
         extra={TOKENIZER: lambda path: write_file(path, _json(tokenizer))},
         keys={"model_type": FORMAT, "architectures": [MODEL_CLASS], "dtype": "float32"},
@@ -75,6 +78,15 @@ def complete_folder(directory: str | os.PathLike[str], **values: Any) -> None:
     }
     config["self_test"] = run_self_test(model)
     write_file(folder / CONFIG, _json(config))
+    (folder / WEIGHTS).chmod(stat.S_IMODE((folder / CONFIG).stat().st_mode))  # safetensors leaves it to its owner alone
+
+
+def write_card(directory: str | os.PathLike[str], original: str | None) -> None:
+    """The README.md of such a folder; `original` is that of the model that it was made from."""
+    folder = Path(directory)
+    config = read_json(folder / CONFIG)
+    card = converted_card(original, config["weights"]["storage"]) or default_card(read_native(folder), config)
+    write_file(folder / CARD, transformers_card(card).encode("utf-8"))
 
 
 def _json(values: Mapping[str, Any]) -> bytes:

@@ -347,6 +347,8 @@ def test_a_missing_pyarrow_is_noticed_before_anything_is_computed(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setattr(Embedder, "embed_tokens", lambda *_, **__: pytest.fail("something was computed"))
-    with pytest.raises(MissingExtraError, match=r"Parquet needs pyarrow; install it with: pip install pyarrow$"):
+    with pytest.raises(
+        MissingExtraError, match=r"Parquet and Arrow need pyarrow; install it with: pip install pyarrow$"
+    ):
         run(embedder, source, tmp_path / "out.parquet")
     assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]

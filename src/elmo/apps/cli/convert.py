@@ -12,7 +12,6 @@ from elmo.weights.choices import SoftmaxStorage, Storage, Target
 
 # Of single files with weights; a model here is a directory.
 FILE_SUFFIXES = (".pt", ".pth", ".bin", ".th", ".pkl", ".ckpt", ".hdf5", ".h5", ".safetensors", ".zip", ".npz")
-CONVERTED = "## Converted by `elmo convert`"
 
 
 def convert(
@@ -64,6 +63,7 @@ def convert(
     Example: elmo convert run/model small-model --storage int8 --softmax-to small-softmax.safetensors
     """
     from elmo.disk.guarded.plainfiles import read_text
+    from elmo.weights.card import converted_card
     from elmo.weights.formats import read_model, write_model
     from elmo.weights.native import MOST_CARD_BYTES
     from elmo.weights.onnxfile import write_onnx
@@ -107,7 +107,7 @@ def convert(
             model,
             Path(target),
             storage=storage,
-            card=text or _converted_card(model.card, storage),
+            card=text or converted_card(model.card, storage),
             overwrite=overwrite,
         )
         return
@@ -118,7 +118,7 @@ def convert(
         target,
         format=chosen,
         storage=storage,
-        card=text or _converted_card(model.card, storage),
+        card=text or converted_card(model.card, storage),
         overwrite=overwrite,
         softmax=softmax_storage if within else None,
     )
@@ -126,11 +126,3 @@ def convert(
         write_softmax(model, softmax_to, bilms=[read_model(target).sha256], storage=softmax_storage)
     elif model.has_softmax and not kept.has_softmax and chosen == "native":
         say("the softmax is left out; --with-softmax keeps it, --softmax-to writes it apart")
-
-
-def _converted_card(card: str | None, storage: Storage) -> str | None:
-    """The card of the original, which speaks of its own file."""
-    if card is None or CONVERTED in card:
-        return card
-    note = f"What is said above of storage, size and SHA-256 is of the original; this is {storage}."
-    return f"{card.rstrip()}\n\n{CONVERTED}\n\n{note}\n"

@@ -49,12 +49,13 @@ def read_npz(path: Path, names: tuple[str, ...], *, refusal: Refusal = InputErro
     check_directory(path, most_members=MOST_MEMBERS, most_bytes=MOST_DIRECTORY_BYTES, refusal=refusal)
     try:
         with zipfile.ZipFile(path) as archive:
-            return {name: _read_member(archive, name, path, size=size, refusal=refusal) for name in names}
+            return {name: read_member(archive, name, path, size=size, refusal=refusal) for name in names}
     except UNREADABLE as error:
         raise refusal(f"{path}: cannot be read as .npz ({one_line(error)})") from None
 
 
-def _read_member(archive: zipfile.ZipFile, name: str, path: Path, *, size: int, refusal: Refusal) -> Array:
+def read_member(archive: zipfile.ZipFile, name: str, path: Path, *, size: int, refusal: Refusal) -> Array:
+    """One array of an open .npz file of `size` bytes."""
     where = f"{path}: {name}"
     if f"{name}.npy" not in archive.namelist():
         raise refusal(f"{path}: has no array {name!r}")

@@ -24,7 +24,8 @@ from elmo.embed.bulk.journal import other_at_work
 from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.bulk.parts import embed_part, parts_of, shape_of
 from elmo.embed.bulk.progress import PACKED
-from elmo.embed.bulk.writers.parquet import import_pyarrow, write_parquet
+from elmo.embed.bulk.writers.columns import import_pyarrow
+from elmo.embed.bulk.writers.parquet import write_parquet
 from elmo.embed.bulk.writers.row import Line, Row
 from elmo.embed.choices import Precision
 from elmo.embed.embedder import Embedder

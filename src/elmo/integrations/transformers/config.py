@@ -21,7 +21,8 @@ class ElmoConfig(PreTrainedConfig):
     """What an ELMo is, and what is taken of it.
 
     `architecture` and `tokenizer`: as in the native config.json. `output`: what `last_hidden_state` is, the "mean" of
-    the layers (as `encode` gives it) or the "top" one. `state`: where a sentence starts, "settled" or "zero".
+    the layers (as `encode` gives it), the "top" one, or a "mix" with weights that learn. `state`: where a sentence
+    starts, "settled" or "zero".
     `train_bilm`: whether the biLM learns too. `classifier_dropout`: in front of a head's classifier.
     """
 
@@ -29,7 +30,7 @@ class ElmoConfig(PreTrainedConfig):
 
     architecture: dict[str, Any] | None = None
     tokenizer: dict[str, Any] | None = None
-    output: Literal["mean", "top"] = "mean"
+    output: Literal["mean", "top", "mix"] = "mean"
     state: Literal["settled", "zero"] = "settled"
     train_bilm: bool = False
     classifier_dropout: float = 0.5

@@ -23,7 +23,9 @@ from elmo.text.tokenizer import Tokenizer
 from elmo.weights.formats import read_model
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.published.packaged import DEFAULT
-from elmo.weights.transformersfolder import complete_folder, tokenizer_values, transformers_values
+from elmo.weights.transformersfolder import complete_folder, tokenizer_values, transformers_values, write_card
+
+OF_THE_BILM = ("tokens.", "lstm.", "settled_")  # its tensors
 
 
 class ElmoPreTrainedModel(PreTrainedModel):
@@ -36,13 +38,10 @@ class ElmoPreTrainedModel(PreTrainedModel):
     _no_split_modules: list[str] = ["ElmoModel"]  # noqa: RUF012 - transformers' own way
 
     def _init_weights(self, module: nn.Module) -> None:
-        """Fill what the file did not have: heads, or all of a new model. A biLM with holes is refused."""
+        """Fill what the file did not have: heads and mixes, or all of a new model."""
         if isinstance(module, ElmoModel):
-            absent = [name for name, p in module.named_parameters() if not getattr(p, "_is_hf_initialized", False)]
-            if len(absent) == sum(1 for _ in module.parameters()):
+            if not any(getattr(parameter, "_is_hf_initialized", False) for parameter in module.parameters()):
                 module.initialize()
-            elif absent:
-                raise ValueError(f"the weights have no {absent[0]} ({len(absent)} tensors of the biLM are missing)")
         elif isinstance(module, ScalarMix):
             nn.init.zeros_(module.weights)
             nn.init.ones_(module.gamma)
@@ -52,25 +51,31 @@ class ElmoPreTrainedModel(PreTrainedModel):
 
     @classmethod
     def from_pretrained(cls, *arguments: Any, **options: Any) -> Any:
-        """As transformers' own; the loader makes new parameters, so that the biLM must be frozen after it."""
-        loaded = super().from_pretrained(*arguments, **options)
-        (loaded[0] if isinstance(loaded, tuple) else loaded)._freeze()
-        return loaded
+        """As transformers' own, which would leave holes in a biLM whatever the memory held, and all of it to learn."""
+        loaded, found = super().from_pretrained(*arguments, **{**options, "output_loading_info": True})
+        names = [*found["missing_keys"], *(key if isinstance(key, str) else key[0] for key in found["mismatched_keys"])]
+        absent = [name for name in sorted(names) if name.removeprefix("elmo.").startswith(OF_THE_BILM)]
+        if absent:
+            raise ValueError(f"the weights have no {absent[0]} ({len(absent)} tensors of the biLM are missing)")
+        loaded._freeze()
+        return (loaded, found) if options.get("output_loading_info") else loaded
 
     def _freeze(self) -> None:
-        self.base_model.requires_grad_(self.config.train_bilm)
+        for name, parameter in self.base_model.named_parameters():
+            parameter.requires_grad_(self.config.train_bilm or name.startswith("mix."))
 
 
 class ElmoModel(ElmoPreTrainedModel):
     """Character ids in, the vectors of `encode` out.
 
-    `last_hidden_state` [N, T, D] is the mean of the layers, or the top one (`config.output`); with
+    `last_hidden_state` [N, T, D] is the mean of the layers, the top one, or a learned mix (`config.output`); with
     `output_hidden_states=True` all layers come as `hidden_states`. A text's sentences (`token_type_ids`) are read one
     by one. The vectors of words are remembered while the biLM does not learn.
     """
 
     settled_h: Tensor
     settled_c: Tensor
+    _card: str | None = None  # of the model that it was made from
 
     def __init__(self, config: ElmoConfig) -> None:
         super().__init__(config)
@@ -78,6 +83,8 @@ class ElmoModel(ElmoPreTrainedModel):
         self.tokens, self.lstm = bilm.tokens, bilm.lstm
         self.register_buffer("settled_h", bilm.settled_h)
         self.register_buffer("settled_c", bilm.settled_c)
+        if config.output == "mix":
+            self.mix = ScalarMix(config.bilm.layer_count)
         loaded = LoadedModel(bilm=bilm, tokenizer=Tokenizer.from_dict(config.tokenizer or {}))
         runs = Elmo(loaded, dropout=0.0, state=config.state)
         runs.bilm = bilm  # the very modules of this model, not a copy
@@ -91,13 +98,15 @@ class ElmoModel(ElmoPreTrainedModel):
         """A model of this library, by name or path, in whichever format; `options` are `ElmoConfig`'s."""
         read = read_model(DEFAULT if name_or_path is None else str(name_or_path))
         model = cls(ElmoConfig(**{**transformers_values(read), **options}))
-        model.load_state_dict(read.bilm.state_dict())
+        model.load_state_dict(read.bilm.state_dict(), strict=model.config.output != "mix")
+        model._card = read.card
         return model.eval()
 
     def save(self, directory: str | os.PathLike[str]) -> None:
-        """Write the model and its tokenizer into one folder, which transformers and `elmo.load` read."""
+        """Write the model, its tokenizer and its card into one folder, which transformers and `elmo.load` read."""
         self.save_pretrained(directory)
         ElmoTokenizer(**tokenizer_values(self.config.bilm, self.config.tokenizer or {})).save_pretrained(directory)
+        write_card(directory, self._card)
 
     def save_pretrained(self, save_directory: str | os.PathLike[str], **options: Any) -> None:
         """As transformers' own, and with what makes the folder a model that `elmo.load` reads."""
@@ -121,9 +130,14 @@ class ElmoModel(ElmoPreTrainedModel):
     ) -> BaseModelOutput | tuple[Any, ...]:
         """input_ids: [N, T, C], attention_mask and token_type_ids: [N, T] -> vectors [N, T, D]."""
         layers = self.layers(input_ids, attention_mask, token_type_ids)
+        if self.config.output == "mix":
+            alive = (input_ids != 0).any(-1) if attention_mask is None else attention_mask.bool()
+            last = self.mix(layers, alive)
+        else:
+            last = layers.mean(0) if self.config.output == "mean" else layers[-1]
         all_layers = self.config.output_hidden_states if output_hidden_states is None else output_hidden_states
         output = BaseModelOutput(
-            last_hidden_state=layers.mean(0) if self.config.output == "mean" else layers[-1],
+            last_hidden_state=last,
             hidden_states=tuple(layers) if all_layers else None,
         )
         return output.to_tuple() if return_dict is False else output

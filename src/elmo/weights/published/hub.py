@@ -25,6 +25,7 @@ FOLDER = "hub"  # in the cache folder
 FILES = (
     "config.json",
     "model.safetensors",
+    "softmax.safetensors",
     "vocab.txt",
     "words.tsv",
     "characters.tsv",

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from elmo.embed.bulk.writers.parquet import groups, import_pyarrow, strings, vector_columns
-from elmo.embed.bulk.writers.row import Row, Shape
+from elmo.embed.bulk.writers.columns import import_pyarrow, strings, vector_columns, vector_type
+from elmo.embed.bulk.writers.row import Row, Shape, in_groups
 
 
 def write_flat(rows: Iterable[Row], path: Path, shape: Shape) -> None:
@@ -17,8 +17,7 @@ def write_flat(rows: Iterable[Row], path: Path, shape: Shape) -> None:
     `line` is the number within it. A line without tokens has no row.
     """
     arrow, parquet = import_pyarrow()
-    number = arrow.float16() if shape.dtype == "float16" else arrow.float32()
-    vector = arrow.list_(number, shape.dim)
+    vector = vector_type(shape)
     names = ["vector"] if shape.layers is None else vector_columns(shape)
     schema = arrow.schema(
         ([("file", arrow.string())] if shape.files else [])
@@ -31,7 +30,7 @@ def write_flat(rows: Iterable[Row], path: Path, shape: Shape) -> None:
         "write_statistics": ["line", "word"],  # so that a reader can pass over what it does not look for
     }
     with parquet.ParquetWriter(path, schema, **written_as) as writer:
-        for group in groups(rows):
+        for group in in_groups(rows):
             lengths = [len(row.tokens) for row in group]
             columns: list[Any] = []
             if shape.files:

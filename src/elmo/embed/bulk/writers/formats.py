@@ -13,7 +13,7 @@ from elmo.errors import ConfigError
 if TYPE_CHECKING:
     from elmo.embed.bulk.writers.row import Row, Shape
 
-Format = Literal["hdf5-allennlp", "hdf5-bilm", "parquet", "parquet-flat", "npz", "jsonl"]
+Format = Literal["hdf5-allennlp", "hdf5-bilm", "parquet", "parquet-flat", "arrow", "safetensors", "npz", "jsonl"]
 STANDARD_STREAM = "-"  # as a name: standard input or output, which has JSON lines
 
 
@@ -45,6 +45,18 @@ def _parquet(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
     write_parquet(rows, path, shape)
 
 
+def _arrow(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
+    from elmo.embed.bulk.writers.arrow import write_arrow
+
+    write_arrow(rows, path, shape)
+
+
+def _safetensors(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
+    from elmo.embed.bulk.writers.safetensors import write_safetensors
+
+    write_safetensors(rows, path, shape)
+
+
 def _flat(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
     from elmo.embed.bulk.writers.flat import write_flat
 
@@ -52,7 +64,7 @@ def _flat(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
 
 
 def _pyarrow() -> None:
-    from elmo.embed.bulk.writers.parquet import import_pyarrow
+    from elmo.embed.bulk.writers.columns import import_pyarrow
 
     import_pyarrow()
 
@@ -73,6 +85,8 @@ FORMATS: dict[Format, OutputFormat] = {
     "hdf5-allennlp": OutputFormat(write=_allennlp, suffixes=(".hdf5", ".h5")),
     "hdf5-bilm": OutputFormat(write=_bilm),
     "parquet": OutputFormat(write=_parquet, suffixes=(".parquet",), require=_pyarrow),
+    "arrow": OutputFormat(write=_arrow, suffixes=(".arrow",), require=_pyarrow),
+    "safetensors": OutputFormat(write=_safetensors, suffixes=(".safetensors",)),
     "parquet-flat": OutputFormat(write=_flat, require=_pyarrow, by_token=True),
     "npz": OutputFormat(write=_npz, suffixes=(".npz",)),
     "jsonl": OutputFormat(write=_jsonl, suffixes=(".jsonl",)),

@@ -1,0 +1,117 @@
+"""safetensors: all vectors as one array that is mapped into memory and read without a copy; one more for each column.
+
+`vectors` is [tokens, D], or [tokens, L, D] for all layers; pooled, there is one row a line instead of a token. The rows
+of line n begin at `line_starts[n]`. Strings are UTF-8 bytes in one array and where each begins in another. What grows
+with the text but is not vectors waits in unnamed temporary files until the end, so that memory does not grow with it.
+"""
+
+import contextlib
+import json
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from elmo.embed.bulk.writers.row import Row, Shape, in_groups
+
+# The header is written last, into a place that was left for it; a page, so that the vectors begin at one.
+HEADER_BYTES = 4096
+ABOUT = "elmo"  # the one entry of metadata
+VERSION = 1
+CHUNK_BYTES = 1 << 20
+
+
+class _Column:
+    """One array of the file, as it grows in a temporary file."""
+
+    def __init__(self, dtype: str, opened: contextlib.ExitStack) -> None:
+        self.dtype = np.dtype(dtype)
+        self.file: BinaryIO = opened.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - the stack closes it
+        self.count = 0
+
+    def add(self, values: npt.NDArray[Any] | bytes) -> None:
+        data = values if isinstance(values, bytes) else np.ascontiguousarray(values, self.dtype).tobytes()
+        self.file.write(data)
+        self.count += len(data) // self.dtype.itemsize
+
+
+class _Strings:
+    """A column of strings: their bytes, and where each begins. The end of the last is the last of the beginnings."""
+
+    def __init__(self, opened: contextlib.ExitStack) -> None:
+        self.bytes, self.starts = _Column("u1", opened), _Column("<i8", opened)
+        self.starts.add(np.zeros(1))
+
+    def add(self, texts: list[str]) -> None:
+        encoded = [text.encode("utf-8", "replace") for text in texts]  # UTF-8 has no lone surrogates
+        if encoded:
+            self.starts.add(self.bytes.count + np.cumsum([len(text) for text in encoded]))
+            self.bytes.add(b"".join(encoded))
+
+
+def write_safetensors(rows: Iterable[Row], path: Path, shape: Shape) -> None:
+    """Arrays `vectors`, `line_starts`, `sentence_starts`, `tokens`, `texts`; `files` where the input is several."""
+    dtype = np.dtype(shape.dtype).newbyteorder("<")
+    layers = [] if shape.layers is None else [shape.layers]
+    count = line_count = 0
+    last_file: str | None = None
+    with contextlib.ExitStack() as opened, open(path, "wb") as file:
+        lines, sentences, files = (_Column("<i8", opened) for _ in range(3))
+        tokens, texts, names = (_Strings(opened) for _ in range(3))
+        lines.add(np.zeros(1))
+        file.write(bytes(HEADER_BYTES))
+        for group in in_groups(rows):
+            for row in group:
+                vectors = row.vectors
+                if layers and not shape.pooled:
+                    vectors = vectors.transpose(1, 0, 2)  # [T, L, D]: the layers of a token stand together
+                file.write(np.ascontiguousarray(vectors, dtype).data)
+                if shape.files and row.file != last_file:
+                    files.add(np.array([row.number]))
+                    names.add([row.file or ""])
+                    last_file = row.file
+            ends = count + np.cumsum([len(row.tokens) for row in group])
+            starts = np.append(count, ends[:-1])
+            sentences.add(
+                np.array([start + n for start, row in zip(starts, group, strict=True) for n in row.sentence_starts])
+            )
+            tokens.add([token for row in group for token in row.tokens])
+            texts.add([row.text for row in group])
+            lines.add(ends)
+            count = int(ends[-1])
+            line_count += len(group)
+        columns = {"line_starts": lines, "sentence_starts": sentences}
+        strings = {"tokens": tokens, "texts": texts}
+        if shape.files:
+            columns["file_starts"], strings["files"] = files, names
+        for name, texts_of in strings.items():
+            columns[f"{name}.starts"], columns[f"{name}.bytes"] = texts_of.starts, texts_of.bytes
+        _write_end(file, columns, [line_count if shape.pooled else count, *layers, shape.dim], dtype, shape)
+
+
+def _write_end(
+    file: BinaryIO, columns: dict[str, _Column], size: list[int], dtype: np.dtype[Any], shape: Shape
+) -> None:
+    """The columns behind the vectors, those of 8 bytes first, and the header before them."""
+    about = {"version": VERSION, "pooled": shape.pooled}
+    header: dict[str, Any] = {"__metadata__": {ABOUT: json.dumps(about)}}
+    end = int(np.prod(size, dtype=np.int64)) * dtype.itemsize
+    header["vectors"] = {"dtype": f"F{8 * dtype.itemsize}", "shape": size, "data_offsets": [0, end]}
+    padding = -end % 8  # numbers of 8 bytes begin where such a number may
+    file.write(bytes(padding))
+    header["padding"] = {"dtype": "U8", "shape": [padding], "data_offsets": [end, end + padding]}
+    end += padding
+    for name, column in sorted(columns.items(), key=lambda item: (-item[1].dtype.itemsize, item[0])):
+        column.file.seek(0)
+        while chunk := column.file.read(CHUNK_BYTES):
+            file.write(chunk)
+        stop = end + column.count * column.dtype.itemsize
+        kind = "I64" if column.dtype.itemsize == 8 else "U8"
+        header[name] = {"dtype": kind, "shape": [column.count], "data_offsets": [end, stop]}
+        end = stop
+    length = HEADER_BYTES - 8
+    file.seek(0)
+    file.write(length.to_bytes(8, "little") + json.dumps(header).encode("ascii").ljust(length))
