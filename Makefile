@@ -1,10 +1,10 @@
 # Two commands for a fresh clone: `make demo` and `make test`. Each makes its own virtual environment.
-# `make test-integrations` tests elmo inside other libraries.
+# `make test-integrations` tests elmo inside other libraries, `make test-browser` the page of `elmo explore`.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-integrations lint types clean
+.PHONY: demo test test-browser test-integrations lint types clean
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
@@ -42,6 +42,17 @@ test-integrations: $(VENV)-integrations/.installed $(VENV)-flair/.installed
 	$(VENV)-integrations/bin/pytest -n 2 -m integration tests/integrations tests/test_docs.py
 	$(VENV)-flair/bin/pytest -m flair tests/integrations/test_flair.py tests/test_docs.py
 
+# The page of `elmo explore` in a real browser. Without Chromium, or without npm for axe-core, tests skip and say why.
+$(VENV)-browser/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)-browser
+	$(VENV)-browser/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser-dev]'
+	command -v chromium >/dev/null || (apt-get update && apt-get install -y --no-install-recommends chromium) || true
+	npm install --silent --no-save --prefix $(VENV)-browser axe-core@4.14.0 || true
+	touch $@
+
+test-browser: $(VENV)-browser/.installed
+	$(VENV)-browser/bin/pytest -m browser -rs tests/apps/explore
+
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -50,4 +61,4 @@ types: $(VENV)/.installed
 	$(BIN)/mypy
 
 clean:
-	rm -rf $(VENV) $(VENV)-integrations $(VENV)-flair build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(VENV)-browser $(VENV)-integrations $(VENV)-flair build dist .mypy_cache .ruff_cache .pytest_cache

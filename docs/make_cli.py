@@ -15,6 +15,7 @@ COMMANDS: list[list[str]] = [
     ["similar"],
     ["neighbors"],
     ["plot"],
+    ["explore"],
     ["index", "build"],
     ["index", "search"],
     ["index", "uses"],

@@ -26,6 +26,7 @@ ORDER = [
 ]
 # Beside `apps`: they may import everything, and nothing imports them.
 BESIDE_APPS = ["compat", "integrations"]
+MOST_LINES = 400
 MODULES = sorted(path.relative_to(ROOT) for path in ROOT.rglob("*.py"))
 
 
@@ -65,3 +66,9 @@ def test_text_knows_no_torch(module: Path) -> None:
 @pytest.mark.parametrize("module", MODULES, ids=str)
 def test_a_module_says_what_it_is_for(module: Path) -> None:
     assert ast.get_docstring(ast.parse((ROOT / module).read_text("utf-8")))
+
+
+@pytest.mark.parametrize("kind", ["py", "cpp", "h", "js", "css", "html"])
+def test_no_file_is_too_long_to_be_read_at_once(kind: str) -> None:
+    lengths = {path: len(path.read_text("utf-8").splitlines()) for path in ROOT.rglob(f"*.{kind}")}
+    assert {path: length for path, length in lengths.items() if length > MOST_LINES} == {}

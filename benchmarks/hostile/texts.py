@@ -42,6 +42,10 @@ PAIRS = (
     b'{"gold_label": "entailment", "sentence1": "It rose , `` and fell \'\' .", "sentence2": "It rose ."}\n'
 )
 PAIR_LINES = b"neutral\tA river rose .\tIt was high .\nentailment\tIt rose , and fell .\tIt rose .\n"
+SQUAD = """{"version": "1.1", "data": [{"title": "Rivers", "paragraphs": [{"context": "Élan rose in May 1862. It fell.",
+"qas": [{"id": "1", "question": "When did it rise?", "answers": [{"text": "May 1862", "answer_start": 13}]},
+{"id": "2", "question": "Who?", "answers": [{"text": "Élan", "answer_start": 0}, {"text": "It", "answer_start": 23}]}
+]}]}]}""".encode()
 QUESTIONS = b"river\tThe river rose .\nrose\tIt rose and rose again .\t2\n"
 VECTORS = b"river 0.1 -0.2 0.3\nrose 1e-3 2.0 3.5\n. 0 0 1\n"
 CONFIG = b"""size = "tiny"
@@ -137,6 +141,7 @@ def text_targets() -> list[Target]:
             pipes=True,
         ),
         Target("pairs", {"c.tsv": PAIR_LINES}, "c.tsv", mutate_text, examples("entailment", "c.tsv"), pipes=True),
+        Target("SQuAD", {"c.json": SQUAD}, "c.json", mutate_json_text, examples("questions", "c.json"), pipes=True),
         Target(
             "questions",
             {"q.tsv": QUESTIONS},

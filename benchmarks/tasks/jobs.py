@@ -28,7 +28,11 @@ ARMS: dict[str, dict[str, Any]] = {
     "input": {"embedding.elmo.where": "input"},
     "both": {"embedding.elmo.where": "both"},
     "top": {"embedding.elmo.where": "input", "embedding.elmo.layers": "top"},
+    "output": {"embedding.elmo.where": "output"},
+    "lambda 1": {"embedding.elmo.where": "input", "embedding.elmo.mix_l2": 1.0},  # the mix stays near the average
+    "tuned": {"embedding.elmo.where": "input"},  # with the biLM of --tuned-model
 }
+USUAL_ARMS = ("baseline", "input", "both", "top")
 
 J = TypeVar("J")
 
@@ -156,6 +160,15 @@ def _examples(task: str, path: str, changes: tuple[str, ...]) -> Any:
     return find_recipe(task).changed(dict(map(parse_change, changes))).make_task().read(path)
 
 
+def model_of(arm: str, given: argparse.Namespace) -> str:
+    """The biLM of an arm."""
+    if arm != "tuned":
+        return str(given.model)
+    if given.tuned_model is None:
+        raise SystemExit("the arm `tuned` needs a biLM that was fine-tuned on the task's text: --tuned-model")
+    return str(given.tuned_model)
+
+
 def missing_jobs(jobs: list[Job], results: Path) -> list[Job]:
     """Those that have no line in the file of results."""
     done = {key_of(result) for result in read_results([results])}
@@ -229,6 +242,7 @@ def make_parser(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--train", required=True)
     parser.add_argument("--dev", required=True)
     parser.add_argument("--model", required=True, help="the biLM")
+    parser.add_argument("--tuned-model", help="the biLM of the arm `tuned`: one that was fine-tuned on the task's text")
     parser.add_argument("--vectors", help="static word vectors")
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--seeds", type=int, default=5)

@@ -11,20 +11,20 @@ train.learning_rate=0.002` changes an option of all arms alike; `benchmarks.task
 
 import sys
 
-from benchmarks.tasks.jobs import ARMS, Job, make_missing, make_parser
+from benchmarks.tasks.jobs import ARMS, USUAL_ARMS, Job, make_missing, make_parser, model_of
 from benchmarks.tasks.report import write_report
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = make_parser(__doc__.splitlines()[0])
     parser.add_argument("--test", required=True)
-    parser.add_argument("--arms", nargs="+", choices=ARMS, default=list(ARMS))
+    parser.add_argument("--arms", nargs="+", choices=ARMS, default=list(USUAL_ARMS))
     parser.add_argument("--fractions", type=float, nargs="+", default=[1.0])
     given = parser.parse_args(arguments)
     given.output.mkdir(parents=True, exist_ok=True)
     jobs = [
         Job(
-            given.task, arm, seed, fraction, given.train, given.dev, given.test, given.model, given.vectors,
+            given.task, arm, seed, fraction, given.train, given.dev, given.test, model_of(arm, given), given.vectors,
             given.cache, given.device, tuple(given.changes),
         )
         for fraction in given.fractions

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.tasks.jobs import ARMS, Job, make_missing, make_parser
+from benchmarks.tasks.jobs import ARMS, Job, make_missing, make_parser, model_of
 
 Settings = list[tuple[str, ...]]
 
@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> None:
     settings = combinations(given.grid)
     jobs = [
         Job(
-            given.task, arm, seed, 1.0, given.train, given.dev, None, given.model, given.vectors, given.cache,
+            given.task, arm, seed, 1.0, given.train, given.dev, None, model_of(arm, given), given.vectors, given.cache,
             given.device, (*given.changes, *setting),
         )
         for seed in range(given.first_seed, given.first_seed + given.seeds)

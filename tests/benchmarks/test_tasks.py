@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.tasks import jobs, layers, report, run, search, vectors
+from benchmarks.tasks import campaign, jobs, layers, report, run, search, vectors
 from tests.tiny import make_bilm
 
 from elmo.tasks.embedding.wordvectors import read_word_vectors
@@ -44,7 +44,7 @@ def test_all_arms_and_seeds_are_run_and_told(model: Path, tmp_path: Path) -> Non
     run.main(command("ner", "ner-train.txt", "ner-dev.txt", model, tmp_path, "--seeds", "2", "--fractions", "0.5", "1"))
     results = report.read_results([tmp_path / "out" / "ner.jsonl"])
     assert {(r["arm"], r["seed"], r["fraction"]) for r in results} == {
-        (arm, seed, fraction) for arm in jobs.ARMS for seed in (1, 2) for fraction in (0.5, 1.0)
+        (arm, seed, fraction) for arm in jobs.USUAL_ARMS for seed in (1, 2) for fraction in (0.5, 1.0)
     }
     assert [len(r["mixes"]) for r in results if r["fraction"] == 1.0 and r["seed"] == 1] == [0, 1, 2, 1]
     assert {p.name for p in (tmp_path / "out").iterdir()} == {
@@ -162,3 +162,35 @@ def test_vectors_are_cut_to_the_words_of_the_files(tmp_path: Path) -> None:
     np.savez(tmp_path / "all.npz", words=np.array(words), vectors=np.ones((4, 3), np.float32))
     vectors.main([str(tmp_path / "all.npz"), "-o", str(tmp_path / "few.npz"), "--ner", str(SAMPLES / "ner-train.txt")])
     assert read_word_vectors(tmp_path / "few.npz").words == ["lisbon", "moved", "Tom"]
+
+
+@pytest.mark.parametrize(
+    ("task", "train", "dev"),
+    [
+        ("entailment", "pairs-train.jsonl", "pairs-dev.tsv"),
+        ("questions", "questions-train.json", "questions-dev.json"),
+    ],
+)
+def test_a_campaign_makes_every_arm_with_options_tuned_on_dev(
+    task: str, train: str, dev: str, model: Path, tmp_path: Path
+) -> None:
+    np.savez(tmp_path / "v.npz", words=np.array(["the", "river"]), vectors=np.ones((2, 6), np.float32))
+    arguments = [
+        task, "--train", str(SAMPLES / train), "--dev", str(SAMPLES / dev), "--test", str(SAMPLES / dev),
+        "--model", str(model), "--vectors", str(tmp_path / "v.npz"), "-o", str(tmp_path / "out"),
+        "--cache", str(tmp_path / "cache"), "--device", "cpu", "--seeds", "1", "--tiny",
+    ]  # fmt: skip
+    campaign.main(arguments)
+    results = report.read_results([tmp_path / "out" / f"{task}.jsonl"])
+    whole = [r for r in results if r["fraction"] == 1.0]
+    assert sorted(r["arm"] for r in whole) == sorted(jobs.ARMS)
+    assert sorted(r["arm"] for r in results if r["fraction"] < 1) == ["baseline", "input"]
+    bilms = {r["arm"]: r["bilm"] for r in whole}
+    assert bilms["baseline"] is None
+    assert bilms["tuned"] != bilms["input"] == bilms["output"]
+    told = (tmp_path / "out" / f"{task}.md").read_text("utf-8")
+    assert "biLM tuned on the task's text" in told
+    assert ("the paper: baseline, all 549,367 pairs" in told) == (task == "entailment")
+    assert {p.name for p in (tmp_path / "out").iterdir()} >= {f"{task}-search.md", f"{task}-vectors.npz"}
+    campaign.main(arguments)  # nothing is missing any more
+    assert report.read_results([tmp_path / "out" / f"{task}.jsonl"]) == results

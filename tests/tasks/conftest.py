@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 from tests.tiny import make_bilm
 
+from elmo.tasks.questions.answer import AnswerPiece
 from elmo.tasks.recipes import Recipe, find_recipe
 from elmo.tasks.roles.propositions import Roles
 from elmo.text.tokenizer import Tokenizer
@@ -33,6 +34,7 @@ CLASSIFIER = {
     "task.model.maxout_dropout": (0.0,),
 }
 PAIRS = {"task.model.hidden": 12, "task.model.dropout": 0.0}
+QUESTIONS = {"task.model.hidden": 12, "task.model.dropout": 0.0, "embedding.elmo.dropout": 0.0}
 ROLES = {
     "task.model.hidden": 16,
     "task.model.layers": 2,
@@ -93,6 +95,15 @@ SAMPLES_OF_TASKS = {
     ),
     "entailment": Sample(
         "entailment", SAMPLES / "pairs-train.jsonl", SAMPLES / "pairs-dev.tsv", PAIRS, '{"gold_label": "neutral"}\n', 1
+    ),
+    "questions": Sample(
+        "questions",
+        SAMPLES / "questions-train.json",
+        SAMPLES / "questions-dev.json",
+        QUESTIONS,
+        '{"data": []}\n',
+        1,
+        lambda _: AnswerPiece("?", 0, 1),
     ),
 }
 

@@ -64,6 +64,7 @@ def test_questions_need_no_label_and_fields_may_have_other_names(tmp_path: Path)
         ("a.jsonl", "[" * 100_000, "line 1 is not JSON"),
         ("a.jsonl", '{"text": 3, "label": "x"}\n', "line 1 has no field 'text'"),
         ("a.jsonl", '{"text": "", "label": "x"}\n', "line 1 has no text"),
+        ("a.jsonl", '{"text": "a \\ud800", "label": "x"}\n', "line 1 has half of a character"),
     ],
 )
 def test_what_is_malformed_fails_with_its_line(name: str, content: str, problem: str, tmp_path: Path) -> None:

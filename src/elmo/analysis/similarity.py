@@ -4,6 +4,7 @@ import logging
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from elmo.embed.embedder import Embedder
 from elmo.errors import InputError
@@ -22,6 +23,24 @@ def compare_word(embedder: Embedder, first: tuple[str, str], second: tuple[str, 
     a, b = (layer[:, place] for layer, place in zip(layers, places, strict=True))  # [L, D] each
     norms = np.linalg.norm(a, axis=-1) * np.linalg.norm(b, axis=-1)
     return [float(x) for x in (a * b).sum(-1) / np.maximum(norms, 1e-12)]
+
+
+def cosines(
+    first: npt.NDArray[np.floating], second: npt.NDArray[np.floating], *, mean: npt.NDArray[np.floating] | float = 0.0
+) -> npt.NDArray[np.floating]:
+    """The cosine of each vector [L, N, D] with each of others [L, M, D], layer by layer: [L, N, M].
+
+    `mean` [L, 1, D] is subtracted before: what the vectors of all tokens have in common, whatever they mean.
+    """
+    found: npt.NDArray[np.floating] = unit(first - mean) @ unit(second - mean).swapaxes(-1, -2)
+    np.clip(found, -1.0, 1.0, out=found)
+    return found
+
+
+def unit(vectors: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    """Vectors of length 1; zeros stay zeros."""
+    found: npt.NDArray[np.floating] = vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12)
+    return found
 
 
 def place_of(word: str, tokens: Sequence[str], *, occurrence: int = 1, ignore_case: bool = False) -> int:

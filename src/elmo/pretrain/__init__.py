@@ -10,11 +10,26 @@ if TYPE_CHECKING:
     from elmo.pretrain.loop import pretrain
     from elmo.pretrain.result import Result
     from elmo.pretrain.softmax import SoftmaxResult, train_softmax
+    from elmo.pretrain.step.optimizers import AdagradConfig, AdamConfig, MuonConfig
 
-__all__ = ["FinetuneResult", "Result", "SoftmaxResult", "TrainConfig", "finetune", "pretrain", "train_softmax"]
+__all__ = [
+    "AdagradConfig",
+    "AdamConfig",
+    "FinetuneResult",
+    "MuonConfig",
+    "Result",
+    "SoftmaxResult",
+    "TrainConfig",
+    "finetune",
+    "pretrain",
+    "train_softmax",
+]
 
 # Loaded on first use, so that commands which only need a part do not wait for torch.
 _HOMES = {
+    "AdagradConfig": "elmo.pretrain.step.optimizers",
+    "AdamConfig": "elmo.pretrain.step.optimizers",
+    "MuonConfig": "elmo.pretrain.step.optimizers",
     "FinetuneResult": "elmo.pretrain.finetuning",
     "Result": "elmo.pretrain.result",
     "SoftmaxResult": "elmo.pretrain.softmax",

@@ -1,8 +1,9 @@
-"""How good answers are label by label: precision, recall and F1 of each, and which labels are taken for which."""
+"""How good answers are label by label: precision, recall and F1 of each, and which labels are taken for which; or how
+good those to each kind of example are, where answers are no labels."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
@@ -19,13 +20,19 @@ class LabelScore:
 
 @dataclass(frozen=True, kw_only=True)
 class Details:
-    """The scores of each label; `confusion[wanted][given]` counts, where every answer is one of the labels."""
+    """The scores of each label; `confusion[wanted][given]` counts, where every answer is one of the labels.
 
-    labels: dict[str, LabelScore]
+    `groups`: scores and counts of each kind of example, where answers are no labels.
+    """
+
+    labels: dict[str, LabelScore] = field(default_factory=dict)
     confusion: dict[str, dict[str, int]] | None = None
+    groups: dict[str, dict[str, float]] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
+        if self.groups is not None:
+            return {"groups": self.groups}
         values: dict[str, Any] = {"labels": {label: asdict(score) for label, score in self.labels.items()}}
         return values if self.confusion is None else values | {"confusion": self.confusion}
 

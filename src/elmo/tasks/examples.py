@@ -67,7 +67,8 @@ class Example:
     """One or more texts and the answer wanted for them (None where there is none), with the place they come from.
 
     `raw`: the first text as it was written; several sentences of one line have the same line and text there. `given`:
-    what a task knows besides the texts, as integers: the place of a predicate, the speaker of each token.
+    what a task knows besides the texts, as integers: the place of a predicate, the speaker of each token. `also`: other
+    answers that are as right.
     """
 
     texts: tuple[Text, ...]
@@ -75,6 +76,7 @@ class Example:
     place: str = "example"
     raw: Raw | None = None
     given: tuple[int, ...] = ()
+    also: tuple[Any, ...] = ()
 
     @property
     def tokens(self) -> tuple[str, ...]:

@@ -32,6 +32,11 @@ def has_fields(path: str) -> bool:
     return any(suffix.lower() in (CSV, *JSON_LINES) for suffix in Path(path).suffixes[-2:])
 
 
+def is_json_lines(path: str) -> bool:
+    """Whether a file's name says that each of its lines is an object."""
+    return any(suffix.lower() in JSON_LINES for suffix in Path(path).suffixes[-2:])
+
+
 def read_fields_of(path: str, known: Sequence[Fields], *, answers: bool, cure: str) -> Iterator[Record]:
     """The records of a file; without a label only where no `answers` are wanted. Empty lines are left out.
 
@@ -40,6 +45,15 @@ def read_fields_of(path: str, known: Sequence[Fields], *, answers: bool, cure: s
     """
     is_csv = any(suffix.lower() == CSV for suffix in Path(path).suffixes[-2:])
     return (_read_csv if is_csv else _read_json)(path, known, answers, cure)
+
+
+def has_half_characters(text: str) -> bool:
+    """Whether a text of JSON has one half of a pair that UTF-16 writes a character as: no file could hold it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _read_csv(path: str, known: Sequence[Fields], answers: bool, cure: str) -> Iterator[Record]:
@@ -85,6 +99,10 @@ def _read_json(path: str, known: Sequence[Fields], answers: bool, cure: str) -> 
         for name in names.texts:
             if not isinstance(values.get(name), str):
                 raise InputError(_missing(place, name, list(values), cure))
+            if has_half_characters(values[name]):
+                raise InputError(
+                    f"{place} has half of a character (such as \\ud800) in its {name!r}; write it as UTF-8"
+                )
         found = values.get(names.label)
         if isinstance(found, int) and not isinstance(found, bool):
             found = str(found)  # labels are often numbers

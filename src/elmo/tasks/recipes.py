@@ -10,8 +10,9 @@ from elmo.disk.guarded.tomlfiles import parse_toml, read_toml
 from elmo.errors import ConfigError
 from elmo.model.fields import in_present_names, read_fields
 from elmo.tasks.classification.task import ClassificationConfig
-from elmo.tasks.embedding.config import ElmoConfig, EmbeddingConfig
+from elmo.tasks.embedding.config import CharactersConfig, ElmoConfig, EmbeddingConfig, WordsConfig
 from elmo.tasks.entailment.task import EntailmentConfig
+from elmo.tasks.questions.task import QuestionsConfig
 from elmo.tasks.roles.task import RolesConfig
 from elmo.tasks.tagging.task import TaggingConfig
 from elmo.tasks.task import Task, TaskConfig
@@ -94,6 +95,16 @@ RECIPES: dict[str, Recipe] = {
         task=EntailmentConfig(),
         embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.001)),
         train=TaskTrainConfig(epochs=15, batch_size=32, learning_rate=4e-4, clip=10.0, patience=5),
+    ),
+    # Adam with a decaying rate, not document-qa's Adadelta and averaged weights: scores do not need them. [naver/claf]
+    "questions": Recipe(
+        task=QuestionsConfig(),
+        embedding=EmbeddingConfig(
+            elmo=ElmoConfig(dropout=0.5, mix_l2=0.001),
+            words=WordsConfig(train=False),
+            characters=CharactersConfig(dim=20, filters=100, width=5),
+        ),
+        train=TaskTrainConfig(epochs=15, batch_size=32, learning_rate=1e-3, patience=5),
     ),
     # He et al. 2018 and luheng/lsgn: layers with highways between, dropouts 0.4 and 0.5, Adam at 0.001. An example of a
     # batch is one predicate.

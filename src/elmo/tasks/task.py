@@ -74,6 +74,12 @@ class Task(ABC):
     def read_questions(self, path: str, tokenizer: Tokenizer | None) -> list[Example]:
         """Examples to be answered: files without answers are fine. `tokenizer`: for lines of raw text."""
 
+    def ask(self, path: str, questions: Sequence[str]) -> list[Example]:  # noqa: ARG002 - for tasks that answer some
+        """Questions in words about the text of a file."""
+        raise InputError(
+            "this task answers no questions; --question is for those that `elmo task train questions` made"
+        )
+
     def training_examples(self, examples: Sequence[Example]) -> list[Example]:
         """What training sees of the examples."""
         return list(examples)

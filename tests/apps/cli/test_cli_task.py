@@ -211,3 +211,53 @@ def test_wsd_and_probe_have_a_row_for_each_test_set_and_layer(command: Command, 
         "--test", SAMPLES / "pos-dev.conllu", "--epochs", "2", "--device", "cpu",
     )  # fmt: skip
     assert [line.split(":")[0] for line in done.out.splitlines()] == ["layer 0", "layer 1", "layer 2"]
+
+
+def test_a_question_is_answered_with_a_confidence_and_a_place(command: Command, model: Path, tmp_path: Path) -> None:
+    files = ("--train", SAMPLES / "questions-train.json", "--dev", SAMPLES / "questions-dev.json")
+    done = command("task", "train", "questions", *files, "--model", model, "-o", tmp_path / "run", *SMALL)
+    assert done.code == 0, done.err
+    assert done.out.splitlines()[1].startswith("dev: f1 ")
+    text = "The ferry was built in Lindow.\n\nOtto Brandt drew it in 1931. It carries forty cars."
+    (tmp_path / "article.txt").write_text(f"{text}\n", encoding="utf-8")
+    asked = ("task", "predict", tmp_path / "run", "--text", tmp_path / "article.txt", "--question", "Who drew it?")
+    (best,) = command(*asked).out.splitlines()
+    three = command(*asked, "-n", "3").out.splitlines()
+    assert len(three) == 3
+    assert three[0] == best
+    probabilities = []
+    for line in three:
+        answer, probability, start, end = line.split("\t")
+        assert " ".join(text[int(start) : int(end)].split()) == answer
+        probabilities.append(float(probability))
+    assert probabilities == sorted(probabilities, reverse=True)
+    two = command(*asked, "--question", "When?", "-n", "2").out.splitlines()
+    assert two[:3] == [*three[:2], ""]
+    assert len(two) == 5
+    (told,) = map(json.loads, command(*asked, "--json", "-n", "2").out.splitlines())
+    assert told["question"] == "Who drew it?"
+    words = [" ".join(answer["text"].split()) for answer in told["answers"]]
+    assert words == [line.split("\t")[0] for line in three[:2]]
+    done = command("task", "predict", tmp_path / "run", "--text", tmp_path / "article.txt")
+    assert done.code == 2
+    assert "no question is asked about it: --question" in done.err
+
+
+def test_files_of_questions_are_answered_and_scored_by_kind(command: Command, model: Path, tmp_path: Path) -> None:
+    files = ("--train", SAMPLES / "questions-train.json", "--dev", SAMPLES / "questions-dev.json")
+    command("task", "train", "questions", *files, "--model", model, "-o", tmp_path / "run", *SMALL)
+    lines = command("task", "evaluate", tmp_path / "run", SAMPLES / "questions-dev.json").out.splitlines()
+    assert lines[0].startswith("f1 ")
+    assert [line.split()[0] for line in lines[1:]] == ["kind", "how", "when", "who"]
+    assert lines[1].split()[1:] == ["f1", "exact_match", "questions"]
+    found = json.loads(command("task", "evaluate", tmp_path / "run", SAMPLES / "questions-dev.json", "--json").out)
+    assert set(found) == {"f1", "exact_match", "groups"}
+    written = json.loads(command("task", "predict", tmp_path / "run", SAMPLES / "questions-dev.json").out)
+    assert len(written["data"][0]["paragraphs"][0]["qas"]) == 3
+
+
+def test_questions_are_refused_by_other_tasks(command: Command, model: Path, tmp_path: Path) -> None:
+    train_ner(command, model, tmp_path / "run")
+    done = command("task", "predict", tmp_path / "run", SAMPLES / "ner-dev.txt", "--question", "Who?")
+    assert done.code == 2
+    assert "this task answers no questions" in done.err

@@ -1,5 +1,7 @@
 """Servers over a tiny model for all tests here."""
 
+import io
+import logging
 from collections.abc import Iterator
 
 import pytest
@@ -8,6 +10,7 @@ from tests.tiny import make_bilm
 
 from elmo.apps.server.app import make_app
 from elmo.apps.server.limits import Limits
+from elmo.apps.server.logs import log_as_json
 from elmo.embed.embedder import Embedder
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights.loaded import LoadedModel
@@ -24,3 +27,19 @@ def embedder() -> Embedder:
 def server(embedder: Embedder) -> Iterator[Running]:
     with running(make_app(embedder, name="tiny", limits=LIMITS)) as found:
         yield found
+
+
+@pytest.fixture
+def lines() -> Iterator[io.StringIO]:
+    """The log of a server in this process; afterwards the loggers are as they were."""
+    names = ("elmo.server", "elmo.embed.batchembedder", "uvicorn.error", "asyncio")
+    root = logging.getLogger()
+    before = list(root.handlers)
+    written = io.StringIO()
+    log_as_json(requests=True, stream=written)
+    yield written
+    root.handlers = before
+    for name in names:
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [], True
+        logger.setLevel(logging.NOTSET)

@@ -3,7 +3,6 @@
 import http.client
 import io
 import json
-import logging
 import os
 import signal
 import socket
@@ -19,7 +18,6 @@ from tests.apps.server.conftest import LIMITS
 from tests.apps.server.running import PATIENCE, Running, running
 
 from elmo.apps.server.app import make_app
-from elmo.apps.server.logs import log_as_json
 from elmo.apps.server.serving import bind
 from elmo.embed.embedder import Embedder
 from elmo.errors import UserError
@@ -50,22 +48,6 @@ def slow(embedder: Embedder) -> Iterator[Slow]:
     found = Slow(embedder)
     yield found
     found.go.set()
-
-
-@pytest.fixture
-def lines() -> Iterator[io.StringIO]:
-    """The log of a server in this process; afterwards the loggers are as they were."""
-    names = ("elmo.server", "elmo.embed.batchembedder", "uvicorn.error", "asyncio")
-    root = logging.getLogger()
-    before = list(root.handlers)
-    written = io.StringIO()
-    log_as_json(requests=True, stream=written)
-    yield written
-    root.handlers = before
-    for name in names:
-        logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [], True
-        logger.setLevel(logging.NOTSET)
 
 
 def events(written: io.StringIO) -> list[dict]:

@@ -39,6 +39,19 @@ def test_the_library_is_built_once_and_passes_its_own_test(tmp_path: Path, monke
     assert made.stat().st_mtime_ns == stamp
 
 
+def test_every_file_of_the_source_makes_another_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [path for path in cpu_library_module.SOURCE.parent.iterdir() if path.suffix in (".cpp", ".h")]
+    for path in files:
+        shutil.copy(path, tmp_path)
+    monkeypatch.setattr(cpu_library_module, "SOURCE", tmp_path / cpu_library_module.SOURCE.name)
+    keys = {_key("c++")}
+    for path in files:
+        with open(tmp_path / path.name, "a", encoding="utf-8") as file:
+            file.write("// another line\n")
+        keys.add(_key("c++"))
+    assert len(keys) == len(files) + 1 > 5
+
+
 INTRUDER = """
 #include <cstdlib>
 #include <fstream>

@@ -13,6 +13,9 @@ WIDEST = 20  # characters of a label
 
 def detail_lines(details: "Details") -> Iterator[str]:
     """Lines of text."""
+    if details.groups is not None:
+        yield from _groups(details.groups)
+        return
     width = max([5, *(len(_short(label)) for label in details.labels)])
     yield f"{'label':{width}}  precision  recall      f1  wanted   given"
     for label, score in details.labels.items():
@@ -27,6 +30,15 @@ def detail_lines(details: "Details") -> Iterator[str]:
         yield from _matrix(list(details.labels), details.confusion)
     else:
         yield from _mistakes(details.confusion)
+
+
+def _groups(groups: dict[str, dict[str, float]]) -> Iterator[str]:
+    width = max([5, *map(len, groups)])
+    heads = list(dict.fromkeys(name for scores in groups.values() for name in scores))
+    yield "  ".join([f"{'kind':{width}}", *(f"{head:>11}" for head in heads)])
+    for kind, scores in groups.items():
+        cells = (scores.get(head, 0) for head in heads)
+        yield "  ".join([f"{kind:{width}}", *(f"{n:11}" if isinstance(n, int) else f"{n:11.2f}" for n in cells)])
 
 
 def _matrix(labels: list[str], confusion: dict[str, dict[str, int]]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from elmo.apps.cli import (
     convert,
     corpus,
     embed,
+    explore,
     finetune,
     index,
     info,
@@ -49,6 +50,7 @@ add_command(app, "words", words.words)
 add_command(app, "similar", similar.similar)
 add_command(app, "neighbors", neighbors.neighbors)
 add_command(app, "plot", plot.plot)
+add_command(app, "explore", explore.explore)
 add_command(app, "serve", serve.serve)
 add_command(app, "models", models.models)
 add_command(app, "info", info.info)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elmo.apps.cli import options
+from elmo.apps.cli.server_extra import server_extra
 from elmo.embed.choices import Precision
-from elmo.errors import MissingExtraError, UserError
+from elmo.errors import UserError
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
@@ -68,18 +69,11 @@ def serve(
 
     It listens on this machine alone unless --host says otherwise. SIGTERM or Ctrl-C: what waits is answered first.
     """
-    try:
+    with server_extra("elmo serve"):
         from elmo.apps.server.app import make_app
         from elmo.apps.server.logs import log_as_json
         from elmo.apps.server.serving import bind
         from elmo.apps.server.serving import serve as run
-    except ModuleNotFoundError as error:
-        if str(error.name).partition(".")[0] not in ("starlette", "uvicorn", "prometheus_client", "h11", "anyio"):
-            raise
-        raise MissingExtraError(
-            f"elmo serve needs {error.name}; install the extra `serve`: pip install 'elmo-embeddings[serve]', "
-            "or in a clone pip install '.[serve]'"
-        ) from None
     from elmo.analysis.index.wordindex import open_index
     from elmo.apps.server.limits import BATCH_TOKENS, BATCH_TOKENS_ON_GPU, Limits
     from elmo.embed.loading import load
@@ -90,7 +84,7 @@ def serve(
     listening = bind(host, port)  # before the model: a port that is taken is told at once
     with listening:
         embedder = load(model, device=device, precision=precision, num_threads=threads)
-        on_gpu = embedder.device.type == "cuda"
+        on_gpu = embedder.device_name != "cpu"
         limits = Limits(
             most_bytes=most_bytes,
             most_inputs=most_inputs,

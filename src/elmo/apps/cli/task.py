@@ -14,6 +14,8 @@ from elmo.tasks.embedding.choices import TaskLayers, Where
 from elmo.tasks.names import TaskName
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from elmo.embed.module import Elmo
     from elmo.tasks.embedding.layercache import LayerStore
 
@@ -164,6 +166,12 @@ def predict(
     source: Annotated[str, typer.Argument(help="A file like those of training, without answers if so wanted; or -.")],
     output: Annotated[str, typer.Option("--output", "-o", help="The file to write; - for standard output.")] = "-",
     text: Annotated[bool, typer.Option("--text", help="Lines are raw text, or two with a tab between.")] = False,
+    questions: Annotated[
+        list[str] | None, typer.Option("--question", help="A question about the whole text; may be given again.")
+    ] = None,
+    most_answers: Annotated[
+        int, typer.Option("--answers", "-n", min=1, max=20, help="To a question, with --question or --json.")
+    ] = 1,
     no_split: options.NoSplitSentences = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object a line: answers, probabilities, places in the text.")
@@ -172,12 +180,15 @@ def predict(
     device: options.Device = None,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Answer with a trained task model: tags, labels of texts or pairs of texts, roles of predicates.
+    """Answer with a trained task model: tags, labels of texts or pairs, roles of predicates, answers to questions.
 
     With --text a tagger reads the sentences of a line one by one; a blank line follows the tags of each line. Pairs are
-    lines of `premise<TAB>hypothesis`.
+    lines of `premise<TAB>hypothesis`. Questions are named by --question; a line is an answer, its probability, and
+    where it starts and ends.
 
     Example: elmo task predict run sentences.txt --text -o tagged.txt
+
+    Example: elmo task predict run --text article.txt --question "Who won?" -n 3
     """
     from elmo.disk.writing import write_file
     from elmo.tasks.training.directory import load_trained_task
@@ -192,9 +203,12 @@ def predict(
     tokenizer = Tokenizer() if elmo is None else elmo.model.tokenizer
     if no_split:
         tokenizer = replace(tokenizer, language=None)
-    examples = trained.task.read_questions(source, tokenizer if text else None)
-    if as_json:
-        found = [json.dumps(values, ensure_ascii=False) for values in trained.report(examples)]
+    if questions:
+        examples = trained.task.ask(source, questions)
+    else:
+        examples = trained.task.read_questions(source, tokenizer if text else None)
+    if as_json or questions:
+        found = list(_told(trained.report(examples), as_json=as_json, most=most_answers))
     else:
         found = list(trained.task.write(examples, trained.predict(examples)))
     lines = "".join(f"{line}\n" for line in found)
@@ -261,6 +275,21 @@ def probe(
     for layer, accuracy in enumerate(result.dev):
         test = "" if result.test is None else f", test {result.test[layer]:.2f}"
         typer.echo(f"layer {layer}: dev accuracy {accuracy:.2f}{test}")
+
+
+def _told(objects: "Iterable[dict[str, Any]]", *, as_json: bool, most: int) -> "Iterator[str]":
+    """Objects as JSON, or the answers in them as lines with an empty one after those to each question but the last."""
+    for n, values in enumerate(objects):
+        if "answers" in values:
+            values = {**values, "answers": values["answers"][:most]}
+        if as_json:
+            yield json.dumps(values, ensure_ascii=False)
+            continue
+        if n:
+            yield ""
+        for answer in values["answers"]:
+            words = " ".join(answer["text"].split())
+            yield f"{words}\t{answer['probability']:.4f}\t{answer['start']}\t{answer['end']}"
 
 
 def score_line(scores: dict[str, float]) -> str:

@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute
 
 import elmo
 from elmo.apps.server.about import ABOUT
-from elmo.apps.server.embeddings import EMBEDDINGS
+from elmo.apps.server.embeddings import embeddings_operation
 from elmo.apps.server.gate import Gate
 from elmo.apps.server.limits import Limits
 from elmo.apps.server.openapi import openapi_document
@@ -99,9 +99,9 @@ def make_app(
 
 
 def _operations(service: Service) -> list[Operation]:
-    embed_tokens = embed_tokens_operation(service.embedder.layer_count)
+    vectors = [embeddings_operation(service), embed_tokens_operation(service), TOKENIZE]
     predict = [predict_operation(service)] if service.tasks else []
-    return [EMBEDDINGS, embed_tokens, TOKENIZE, *word_operations(service), *predict, *ABOUT]
+    return [*vectors, *word_operations(service), *predict, *ABOUT]
 
 
 async def _refuse(_: Request, error: Exception) -> Response:

@@ -14,23 +14,10 @@ from elmo.apps.server.fields import Fields
 from elmo.apps.server.formats import floats
 from elmo.apps.server.operations import Operation, object_of
 from elmo.apps.server.refusals import wrong_value
-from elmo.apps.server.schemas import INTEGER, MODEL, STRING, list_of
+from elmo.apps.server.schemas import INTEGER, STRING, list_of, model_field
 from elmo.apps.server.service import Service
 from elmo.apps.server.texts import count_tokens, embed, mean, tokenize
 
-BODY = object_of(
-    {
-        "input": {
-            "description": "A text, or several; not empty. Token ids are refused: they are those of another model.",
-            "anyOf": [STRING, list_of(STRING, least=1)],
-        },
-        "model": MODEL,
-        "encoding_format": {"enum": ["float", "base64", None], "default": "float"},
-        "dimensions": {"type": ["integer", "null"], "description": "The model's own size, or left out."},
-        "user": {"type": ["string", "null"], "description": "Ignored."},
-    },
-    required=("input",),
-)
 ANSWER = {
     "type": "object",
     "required": ["object", "data", "model", "usage"],
@@ -91,12 +78,26 @@ def _base64(vector: Array) -> str:
     return '"' + base64.b64encode(vector.astype(np.dtype("<f4"), copy=False).tobytes()).decode("ascii") + '"'
 
 
-EMBEDDINGS = Operation(
-    method="POST",
-    path="/v1/embeddings",
-    summary="One vector for each text, as OpenAI's API gives it.",
-    handler=embeddings,
-    body=BODY,
-    answers={"application/json": ANSWER},
-    refusals=(404,),
-)
+def embeddings_operation(service: Service) -> Operation:
+    """The operation over a server's model."""
+    return Operation(
+        method="POST",
+        path="/v1/embeddings",
+        summary="One vector for each text, as OpenAI's API gives it.",
+        handler=embeddings,
+        body=object_of(
+            {
+                "input": {
+                    "description": "A text, or several. Token ids are refused: they are those of another model.",
+                    "anyOf": [STRING, list_of(STRING, least=1)],
+                },
+                "model": model_field(service.name),
+                "encoding_format": {"enum": ["float", "base64", None], "default": "float"},
+                "dimensions": {"enum": [service.embedder.dim, None], "description": "The size of a vector."},
+                "user": {"type": ["string", "null"], "description": "Ignored."},
+            },
+            required=("input",),
+        ),
+        answers={"application/json": ANSWER},
+        refusals=(404,),
+    )

@@ -44,7 +44,7 @@ class Fields:
 
     def integer(self, name: str, default: Any, *, least: int, most: int) -> Any:
         """A whole number within bounds."""
-        value = self._take(name, default)
+        value = _integral(self._take(name, default))
         if value is default:
             return value
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
@@ -60,7 +60,7 @@ class Fields:
 
     def layers(self, count: int, default: str | None = "mean", *, name: str = "layers", all_too: bool = True) -> Any:
         """A choice of layers of a model that has `count`."""
-        value = self._take(name, default)
+        value = _integral(self._take(name, default))
         names = ("mean", "top", "all") if all_too else ("mean", "top")
         if value is default or (isinstance(value, str) and value in names):
             return value
@@ -156,6 +156,11 @@ def kind(value: Any) -> str:
 def shown(text: str) -> str:
     """The beginning of a string, in quotation marks, with what cannot be sent escaped."""
     return ascii(text[:40]) if not text[:40].isprintable() else repr(text[:40])
+
+
+def _integral(value: Any) -> Any:
+    """A number as an integer if it is one, as JSON's schemas see it: 1.0 is 1."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _refuse_ids(value: Any, name: str) -> None:

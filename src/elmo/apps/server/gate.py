@@ -7,6 +7,7 @@ import time
 import traceback
 
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from elmo.apps.server.calls import Call
@@ -49,6 +50,8 @@ class Gate:
                 await self._app(scope, receive, sent)
         except RefusedError as refusal:
             await sent.refuse(refusal, scope, receive)
+        except ClientDisconnect:  # in the middle of its body
+            call.is_gone = True
         except asyncio.CancelledError:
             if not call.is_gone:
                 raise

@@ -14,7 +14,7 @@ from elmo.apps.server.answers import Answer, off_loop
 from elmo.apps.server.bodies import read_json
 from elmo.apps.server.calls import Call
 from elmo.apps.server.fields import Fields, kind, whole
-from elmo.apps.server.operations import OBJECT, Operation, object_of
+from elmo.apps.server.operations import OBJECT, Operation, Schema, object_of
 from elmo.apps.server.refusals import RefusedError, wrong_value
 from elmo.apps.server.schemas import STRING, answer_of, list_of
 from elmo.apps.server.service import Service
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from elmo.tasks.training.trained import TrainedTask
 
 LINES, RECORDS = "inputs.txt", "inputs.jsonl"
+RECORD: Schema = {"type": "object", "description": "A line of a .jsonl file of the task; others get 422."}
 
 
 async def predict(service: Service, call: Call, request: Request) -> Response:
@@ -121,24 +122,21 @@ def _size(example: "Example") -> int:
 
 def predict_operation(service: Service) -> Operation:
     """The operation over the tasks that a server has."""
-    names = list(service.tasks)
-    several = len(names) > 1
-    record = {
-        "description": "A record as the task reads it from a .jsonl file (docs/tasks.md).",
-        "type": "object",
-    }
+    only_one = len(service.tasks) == 1
+    forms = []
+    for name, trained in service.tasks.items():
+        kinds = [STRING, list_of(STRING, least=1)]
+        if trained.task.reads_records:
+            kinds += [RECORD, list_of(RECORD, least=1)]
+        task = {"enum": [name, None] if only_one else [name]}
+        required = ("inputs",) if only_one else ("inputs", "task")
+        forms.append(object_of({"inputs": {"anyOf": kinds}, "task": task}, required=required))
     return Operation(
         method="POST",
         path="/predict",
         summary="What a trained task answers, as `elmo task predict --json` writes it.",
         handler=predict,
-        body=object_of(
-            {
-                "inputs": {"anyOf": [STRING, record, list_of(STRING, least=1), list_of(record, least=1)]},
-                "task": {"enum": names if several else [*names, None]},
-            },
-            required=("inputs", "task") if several else ("inputs",),
-        ),
+        body=forms[0] if only_one else {"anyOf": forms},
         answers={"application/json": answer_of({"task": STRING, "results": list_of(OBJECT)})},
         refusals=(404,),
     )

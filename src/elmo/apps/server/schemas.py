@@ -1,16 +1,18 @@
 """Pieces of JSON schemas that several operations share."""
 
 from elmo.apps.server.operations import Schema
+from elmo.apps.server.service import ALIAS
 
 STRING: Schema = {"type": "string"}
 INTEGER: Schema = {"type": "integer"}
 NUMBER: Schema = {"type": "number"}
 BOOLEAN: Schema = {"type": "boolean"}
 BINARY: Schema = {"type": "string", "format": "binary"}
-MODEL: Schema = {
-    "type": ["string", "null"],
-    "description": "The model's name as /v1/models gives it, 'elmo', or nothing.",
-}
+
+
+def model_field(name: str) -> Schema:
+    """The name of the one model that there is, which may be left out."""
+    return {"enum": list(dict.fromkeys([name, ALIAS, None])), "description": "As /v1/models has it."}
 
 
 def list_of(items: Schema, *, least: int = 0) -> Schema:

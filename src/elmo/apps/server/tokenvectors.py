@@ -14,7 +14,7 @@ from elmo.apps.server.fields import Fields
 from elmo.apps.server.formats import Entry, Floats, Format, Head, choose_format, known_formats
 from elmo.apps.server.operations import Operation, object_of
 from elmo.apps.server.refusals import RefusedError
-from elmo.apps.server.schemas import BINARY, INTEGER, MODEL, NUMBER, STRING, answer_of, flag, layers, list_of
+from elmo.apps.server.schemas import BINARY, INTEGER, NUMBER, STRING, answer_of, flag, layers, list_of, model_field
 from elmo.apps.server.service import Service
 from elmo.apps.server.texts import count_tokens, embed, normalized, tokenize
 from elmo.embed.choices import Layers
@@ -61,8 +61,8 @@ def _finished(vectors: Floats, normalize: bool, dtype: str) -> Floats:
     return (normalized(vectors) if normalize else vectors).astype(np.dtype(dtype), copy=False)
 
 
-def embed_tokens_operation(layer_count: int) -> Operation:
-    """The operation for a model of so many layers."""
+def embed_tokens_operation(service: Service) -> Operation:
+    """The operation over a server's model."""
     texts = {
         "description": "A text, several, or lists of tokens, each one sentence that is taken as it is.",
         "anyOf": [STRING, list_of(STRING, least=1), list_of(list_of(STRING), least=1)],
@@ -92,8 +92,8 @@ def embed_tokens_operation(layer_count: int) -> Operation:
         body=object_of(
             {
                 "inputs": texts,
-                "model": MODEL,
-                "layers": layers(layer_count),
+                "model": model_field(service.name),
+                "layers": layers(service.embedder.layer_count),
                 "split_sentences": flag("Whether a text may have several sentences.", default=True),
                 "normalize": flag("Scale every vector to length 1.", default=False),
                 "dtype": {"enum": ["float32", "float16", None], "default": "float32"},

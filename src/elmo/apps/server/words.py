@@ -12,16 +12,22 @@ from elmo.apps.server.answers import answer_json
 from elmo.apps.server.bodies import read_json
 from elmo.apps.server.calls import Call
 from elmo.apps.server.fields import Fields
-from elmo.apps.server.operations import Operation, Schema, object_of
+from elmo.apps.server.operations import Operation
 from elmo.apps.server.refusals import RefusedError, wrong_value
-from elmo.apps.server.schemas import INTEGER, NUMBER, STRING, answer_of, flag, layers, list_of
 from elmo.apps.server.service import Service
 from elmo.apps.server.texts import count_tokens, tokenize
+from elmo.apps.server.wordschemas import (
+    LAYERS_FOUND,
+    LONGEST_SENTENCE,
+    MOST_FOUND,
+    NEIGHBORS_FOUND,
+    USES_FOUND,
+    WORDS,
+    neighbors_body,
+    search_body,
+    similar_body,
+)
 from elmo.embed.choices import Layers
-
-MOST_FOUND = 1000
-LONGEST_SENTENCE = 4096  # tokens; all its layers are looked at in one go
-WORDS = ("all", "same", "other")
 
 
 async def similar(service: Service, call: Call, request: Request) -> Response:
@@ -56,10 +62,10 @@ async def neighbors(service: Service, call: Call, request: Request) -> Response:
     tokens = await _count_sentences(service, {"sentence": question.sentence})
     if fields.has("texts"):
         texts = fields.texts("texts", tokens=True)
-        layers: Layers = fields.layers(service.embedder.layer_count, "top", all_too=False)
+        layer: Layers = fields.layers(service.embedder.layer_count, "top", name="layer", all_too=False)
         fields.end()
         answers = _in_texts(
-            service, call, question, tokens, texts, layers=layers, count=count, words=words, ignore_case=ignore_case
+            service, call, question, tokens, texts, layers=layer, count=count, words=words, ignore_case=ignore_case
         )
         asked, found = await answers
     else:
@@ -168,115 +174,37 @@ def _neighbor(one: Any) -> dict[str, Any]:
     return {"similarity": round(one.similarity, 6), **(_use(one) or {}), "file": one.file, "line": one.line}
 
 
-_USE: dict[str, Schema] = {"word": STRING, "place": INTEGER, "tokens": list_of(STRING)}
-_NEIGHBOR = answer_of(
-    {
-        "similarity": NUMBER,
-        **_USE,
-        "file": {"type": ["string", "null"]},
-        "line": {"description": "From 1.", "type": ["integer", "null"]},
-    }
-)
-_COUNT: Schema = {"type": ["integer", "null"], "minimum": 1, "maximum": MOST_FOUND, "default": 5}
-_WORDS: Schema = {"enum": [*WORDS, None], "default": "all", "description": "Uses of all words, the same, or others."}
-
-
 def word_operations(service: Service) -> list[Operation]:
     """Those that a server has; /search only over an index."""
-    sentence = {"type": "string", "description": "A raw sentence with the word."}
-    layer = {**layers(service.embedder.layer_count, all_too=False, default="top"), "description": "One of the index."}
-    over_index = {"layer": layer, "centred": flag("Cosines as seen from the mean of the index.", default=False)}
-    in_texts = {
-        "texts": {
-            "description": "Where to look instead of the index: texts, or sentences as lists of tokens.",
-            "anyOf": [STRING, list_of(STRING, least=1), list_of(list_of(STRING), least=1), {"type": "null"}],
-        },
-        "layers": {**layers(service.embedder.layer_count, all_too=False, default="top"), "description": "With texts."},
-    }
+    count = service.embedder.layer_count
+    over_index = service.index is not None
     found = [
         Operation(
             method="POST",
             path="/similar",
             summary="How alike a word is in two sentences, layer by layer.",
             handler=similar,
-            body=object_of(
-                {
-                    "word": STRING,
-                    "first": sentence,
-                    "second": sentence,
-                    "with": {"type": ["string", "null"], "description": "The second sentence's word, if another."},
-                },
-                required=("word", "first", "second"),
-            ),
-            answers={
-                "application/json": answer_of(
-                    {
-                        "model": STRING,
-                        "layers": list_of(answer_of({"layer": INTEGER, "name": STRING, "similarity": NUMBER})),
-                    }
-                )
-            },
+            body=similar_body(),
+            answers={"application/json": LAYERS_FOUND},
         ),
         Operation(
             method="POST",
             path="/neighbors",
             summary="The uses nearest to a word in its sentence, in the index or in texts that are sent.",
             handler=neighbors,
-            body=object_of(
-                {
-                    "word": STRING,
-                    "sentence": sentence,
-                    "occurrence": {"type": ["integer", "null"], "minimum": 1, "maximum": LONGEST_SENTENCE},
-                    "ignore_case": flag("Bank in the sentence is the word bank.", default=False),
-                    "count": _COUNT,
-                    "words": _WORDS,
-                    **in_texts,
-                    **(over_index if service.index is not None else {}),
-                },
-                required=("word", "sentence") if service.index is not None else ("word", "sentence", "texts"),
-            ),
-            answers={
-                "application/json": answer_of(
-                    {
-                        "model": STRING,
-                        "asked": {"anyOf": [answer_of(_USE), {"type": "null"}]},
-                        "neighbors": list_of(_NEIGHBOR),
-                    }
-                )
-            },
+            body=neighbors_body(count, over_index=over_index),
+            answers={"application/json": NEIGHBORS_FOUND},
             refusals=(404,),
         ),
     ]
-    if service.index is not None:
-        found.append(_search_operation(service, over_index))
+    if over_index:
+        search_it = Operation(
+            method="POST",
+            path="/search",
+            summary="The uses in the index nearest to a vector; without one, the uses of a word as they come.",
+            handler=search,
+            body=search_body(count, service.embedder.dim),
+            answers={"application/json": USES_FOUND},
+        )
+        found.append(search_it)
     return found
-
-
-def _search_operation(service: Service, over_index: dict[str, Schema]) -> Operation:
-    dim = service.embedder.dim
-    return Operation(
-        method="POST",
-        path="/search",
-        summary="The uses in the index nearest to a vector; without one, the uses of a word as they come.",
-        handler=search,
-        body=object_of(
-            {
-                "vector": {"type": ["array", "null"], "items": NUMBER, "minItems": dim, "maxItems": dim},
-                "word": {"type": ["string", "null"]},
-                "words": {**_WORDS, "description": "With a vector: all words, the same as word, or others."},
-                "count": _COUNT,
-                "first": {
-                    "type": ["integer", "null"],
-                    "minimum": 0,
-                    "description": "Without a vector: from which use.",
-                },
-                "ignore_case": flag("Without a vector: all spellings of the word.", default=False),
-                **over_index,
-            }
-        ),
-        answers={
-            "application/json": answer_of(
-                {"model": STRING, "uses": {"type": ["integer", "null"]}, "neighbors": list_of(_NEIGHBOR)}
-            )
-        },
-    )

@@ -24,7 +24,7 @@ from elmo.ops.threadlock import ThreadLock
 
 logger = logging.getLogger(__name__)
 _LOCK = ThreadLock()  # threads that come together wait for one build
-SOURCE = Path(__file__).with_name("kernels.cpp")
+SOURCE = Path(__file__).with_name("kernels.cpp")  # the headers beside it are part of it
 SWITCH = "ELMO_CPU_KERNELS"
 # Contraction: a product and a sum in one instruction. No other liberty with the arithmetic is taken.
 FLAGS = ["-O3", "-std=c++17", "-fPIC", "-shared", "-pthread", "-ffp-contract=fast", "-fno-math-errno"]
@@ -107,7 +107,9 @@ def cpu_library_name() -> str | None:
 
 def _key(compiler: str | None) -> str:
     """Another source, processor or compiler is another library: a home folder may be shared between machines."""
-    digest = hashlib.sha256(SOURCE.read_bytes())
+    digest = hashlib.sha256()
+    for path in (SOURCE, *sorted(SOURCE.parent.glob("*.h"))):
+        digest.update(path.read_bytes())
     digest.update(repr((FLAGS, compiler, platform.machine(), _processor())).encode("utf-8"))
     return digest.hexdigest()[:24]
 

@@ -82,7 +82,8 @@ def _in_former_names(options: dict[str, Any], names: Mapping[str, str]) -> dict[
 
 
 def _describe(example: Example) -> str:
-    return repr(([(text.tokens, text.ends) for text in example.texts], example.given, example.answer))
+    described = ([(text.tokens, text.ends) for text in example.texts], example.given, example.answer)
+    return repr((*described, example.also) if example.also else described)
 
 
 def _digest(values: Iterable[str]) -> str:

@@ -1,0 +1,138 @@
+"""`elmo explore`: a page in the browser about words in their sentences."""
+
+import threading
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from elmo.apps.cli import options
+from elmo.apps.cli.packaged_text import check_packaged_text
+from elmo.apps.cli.serve import served_name
+from elmo.apps.cli.server_extra import server_extra
+from elmo.errors import InputError, UserError
+
+if TYPE_CHECKING:
+    import socket
+
+    from elmo.analysis.collection import Collection
+    from elmo.apps.explore.data import Explorer
+    from elmo.embed.embedder import Embedder
+
+HOST = "127.0.0.1"  # the page is for whoever sits here; `elmo serve` is for others
+
+
+def explore(
+    text: Annotated[
+        list[str] | None,
+        typer.Argument(help="Text files or directories to look into; 960 packaged English sentences if none."),
+    ] = None,
+    index: Annotated[
+        Path | None, typer.Option("--index", help="An index of a large corpus instead (`elmo index build`).")
+    ] = None,
+    tokenized: options.Tokenized = False,
+    model: options.Model = None,
+    device: options.Device = None,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any that is free, which is told.")] = 8400,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
+    export: Annotated[
+        Path | None, typer.Option("--export", help="Write the page as one HTML file instead, which needs no program.")
+    ] = None,
+    words: Annotated[
+        list[str] | None,
+        typer.Option("--word", "-w", help="A word whose uses the exported file has (several times); examples if none."),
+    ] = None,
+    overwrite: options.Overwrite = False,
+) -> None:
+    """Open a page about words in their sentences: a map of the uses of a word by layer, and more.
+
+    Ctrl-C ends it. Nothing leaves this machine.
+
+    Example: elmo explore
+    """
+    if text and index is not None:
+        raise UserError("there are both a text and --index; give one of them")
+    if export is not None:
+        options.refuse_existing(export, overwrite=overwrite)
+        explorer = _explorer(text or [], index, tokenized=tokenized, model=model, device=device)
+        _export(explorer, words, export)
+        return
+    if words:
+        raise UserError("--word is for --export; in the page you type the word")
+    with server_extra("elmo explore"):
+        from elmo.apps.server.serving import bind
+    with bind(HOST, port) as listening:  # before the model: a port that is taken is told at once
+        explorer = _explorer(text or [], index, tokenized=tokenized, model=model, device=device)
+        _serve(explorer, listening, browser=browser)
+
+
+def _explorer(
+    text: list[str], index: Path | None, *, tokenized: bool, model: str | None, device: str | None
+) -> "Explorer":
+    from elmo.apps.explore.data import Explorer
+    from elmo.embed.loading import load
+
+    embedder = load(model, device=device)
+    collection = _collection(embedder, text, index, tokenized=tokenized, model=model)
+    return Explorer(collection, model=served_name(model), source=_source(text, index))
+
+
+def _export(explorer: "Explorer", words: list[str] | None, path: Path) -> None:
+    from elmo.apps.explore.export import one_page
+    from elmo.disk.writing import write_file
+
+    write_file(path, one_page(explorer, words or explorer.examples()).encode("utf-8"))
+
+
+def _collection(
+    embedder: "Embedder", text: list[str], index: Path | None, *, tokenized: bool, model: str | None
+) -> "Collection":
+    from elmo.analysis.collection import packaged_passages, passages_of_files
+    from elmo.analysis.indexcollection import IndexCollection
+    from elmo.analysis.textcollection import TextCollection
+
+    tokenizer = embedder.model.tokenizer
+    if index is not None:
+        from elmo.analysis.index import open_index
+
+        return IndexCollection(embedder, open_index(index))
+    if not text:
+        check_packaged_text(embedder, model)
+        return TextCollection(embedder, packaged_passages(tokenizer))
+    collection = TextCollection(embedder, passages_of_files(text, tokenizer, tokenized=tokenized))
+    if not collection.sentence_count:
+        raise InputError(f"{text[0]}: has no sentences")
+    return collection
+
+
+def _source(text: list[str], index: Path | None) -> str:
+    if index is not None:
+        return index.name or str(index)
+    if not text:
+        return "packaged sentences"
+    more = f" and {len(text) - 1} more" if len(text) > 1 else ""
+    return (Path(text[0]).name or text[0]) + more
+
+
+def _serve(explorer: "Explorer", listening: "socket.socket", *, browser: bool) -> None:
+    from elmo.apps.explore.routes import explore_routes
+    from elmo.apps.server.app import make_app
+    from elmo.apps.server.limits import Limits
+    from elmo.apps.server.serving import serve
+
+    app = make_app(
+        explorer.embedder,
+        name=explorer.model,
+        limits=Limits(most_bytes=4_200_000),  # a pasted text of a million characters, in any script
+        hosts=(HOST, "localhost"),
+        extra_routes=explore_routes(explorer),
+    )
+    address = f"http://{HOST}:{listening.getsockname()[1]}/"
+
+    def started() -> None:
+        typer.echo(f"the page is {address} (Ctrl-C ends it)")
+        if browser:  # in a thread: some browsers run in the terminal until they are closed
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+    serve(app, listening, started=started)

@@ -1,0 +1,260 @@
+// Products of rows with a packed matrix, in floats or in bytes, and packing itself.
+//
+// A weight matrix [K, N] is packed into panels of PW columns, each [K][PW] (int8: [K / 4][PW][4], then scales and sums of
+// the columns). Every number of a product is summed over k in one order, whatever rows stand beside it and whatever thread
+// computes it: float results do not depend on the batch or on the number of threads, to the last bit.
+
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "vectors.h"
+
+namespace {
+
+constexpr long K_BLOCK = 512;  // a block of a panel and the rows that meet it stay in the caches
+constexpr long ROW_BLOCK = 96;  // rows of one product at a time, for the same reason
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
+constexpr int ACT_MAX = 255;
+#else
+constexpr int ACT_MAX = 127;  // 7 bits: two products of u8 and s8 must fit 16 bits [vpmaddubsw]
+#endif
+
+struct Matrix {  // as in kernels.py
+    const void* data;
+    int64_t inputs, outputs;
+    int64_t int8;
+};
+
+// c[MR][NP * PW] += a[MR][K] b; each k asks for a further piece of what is needed next.
+template <int MR, int NP>
+void tile(const float* const* rows, long K, const float* b, long panel, float* c, long ldc, const char* next, long step) {
+    V acc[MR][NP * 2] = {};
+    const float* a[MR];
+#pragma GCC unroll 16
+    for (int i = 0; i < MR; i++) a[i] = rows[i];
+    for (long k = 0; k < K; k++) {
+        V w[NP * 2];
+#pragma GCC unroll 8
+        for (int j = 0; j < NP * 2; j++) w[j] = load(b + (j / 2) * panel + k * PW + (j % 2) * VW);
+        __builtin_prefetch(next + k * step, 0, 2);
+#pragma GCC unroll 16
+        for (int i = 0; i < MR; i++) {
+            V x = splat(a[i][k]);
+#pragma GCC unroll 8
+            for (int j = 0; j < NP * 2; j++) acc[i][j] += x * w[j];
+        }
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < MR; i++) {
+#pragma GCC unroll 8
+        for (int j = 0; j < NP * 2; j++) {
+            float* to = c + i * ldc + j * VW;
+            store(to, load(to) + acc[i][j]);
+        }
+    }
+}
+
+typedef void (*Tile)(const float* const*, long, const float*, long, float*, long, const char*, long);
+#if defined(__AVX512F__)
+const Tile TILES[] = {nullptr,    tile<1, 1>, tile<2, 1>, tile<3, 1>,  tile<4, 1>,  tile<5, 1>, tile<6, 1>,
+                      tile<7, 1>, tile<8, 1>, tile<9, 1>, tile<10, 1>, tile<11, 1>, tile<12, 1>};
+#else
+const Tile TILES[] = {nullptr, tile<1, 1>, tile<2, 1>, tile<3, 1>, tile<4, 1>, tile<5, 1>, tile<6, 1>};
+#endif
+
+// Four products of bytes, added to 32 bits: u8 activations, s8 weights.
+inline VI dot(VI acc, int32_t activations, const int8_t* weights) {
+#if defined(__AVX512VNNI__)
+    return (VI)_mm512_dpbusd_epi32((__m512i)acc, _mm512_set1_epi32(activations), _mm512_loadu_si512(weights));
+#elif defined(__AVX512BW__)
+    __m512i pairs = _mm512_maddubs_epi16(_mm512_set1_epi32(activations), _mm512_loadu_si512(weights));
+    return (VI)_mm512_add_epi32((__m512i)acc, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
+#elif defined(__AVX2__) && !defined(__AVX512F__)
+    __m256i w = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weights));
+#if defined(__AVXVNNI__)
+    return (VI)_mm256_dpbusd_avx_epi32((__m256i)acc, _mm256_set1_epi32(activations), w);
+#else
+    __m256i pairs = _mm256_maddubs_epi16(_mm256_set1_epi32(activations), w);
+    return (VI)_mm256_add_epi32((__m256i)acc, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+#endif
+#else
+    uint8_t a[4];
+    std::memcpy(a, &activations, 4);
+    for (int l = 0; l < VW; l++)
+        for (int q = 0; q < 4; q++) acc[l] += int32_t(a[q]) * weights[l * 4 + q];
+    return acc;
+#endif
+}
+
+template <int MR>
+void tile8(const uint8_t* const* rows, const float* scales, const float* lows, long K4, const int8_t* b,
+           const float* column_scales, const float* column_sums, float* c, long ldc, const char* next, long step) {
+    VI acc[MR][2] = {};
+    for (long k = 0; k < K4; k++) {
+        const int8_t* w = b + k * PW * 4;
+        __builtin_prefetch(next + k * step, 0, 2);
+#pragma GCC unroll 16
+        for (int i = 0; i < MR; i++) {
+            int32_t x;
+            std::memcpy(&x, rows[i] + k * 4, 4);
+            acc[i][0] = dot(acc[i][0], x, w);
+            acc[i][1] = dot(acc[i][1], x, w + VW * 4);
+        }
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < MR; i++)
+        for (int j = 0; j < 2; j++) {
+            V sum = __builtin_convertvector(acc[i][j], V);
+            V product = sum * load(column_scales + j * VW) * scales[i] + load(column_sums + j * VW) * lows[i];
+            store(c + i * ldc + j * VW, load(c + i * ldc + j * VW) + product);
+        }
+}
+
+typedef void (*Tile8)(const uint8_t* const*, const float*, const float*, long, const int8_t*, const float*, const float*,
+                      float*, long, const char*, long);
+#if defined(__AVX512F__)
+const Tile8 TILES8[] = {nullptr,  tile8<1>, tile8<2>, tile8<3>,  tile8<4>,  tile8<5>, tile8<6>,
+                        tile8<7>, tile8<8>, tile8<9>, tile8<10>, tile8<11>, tile8<12>};
+#else
+const Tile8 TILES8[] = {nullptr, tile8<1>, tile8<2>, tile8<3>, tile8<4>, tile8<5>, tile8<6>};
+#endif
+
+// Rows of a product's left side, as floats, or as bytes with a scale and a lowest number each: x = low + scale * byte.
+struct Rows {
+    std::vector<const float*> floats, shifted;
+    std::vector<uint8_t> bytes;
+    std::vector<const uint8_t*> starts;
+    std::vector<float> scales, lows;
+
+    void clear() { floats.clear(); }
+    void add(const float* row) { floats.push_back(row); }
+    void add(const float* first, long count, long stride) {
+        for (long n = 0; n < count; n++) add(first + n * stride);
+    }
+    void quantize(long K) {
+        const long K4 = up(K, 4), M = long(floats.size()), whole = K / VW * VW;
+        bytes.resize(M * K4);
+        starts.resize(M);
+        scales.resize(M);
+        lows.resize(M);
+        for (long m = 0; m < M; m++) {
+            const float* row = floats[m];
+            V highs = splat(row[0]), least = highs;
+            for (long k = 0; k < whole; k += VW) {
+                highs = larger(highs, load(row + k));
+                least = smaller(least, load(row + k));
+            }
+            float high = row[0], low = row[0];
+            for (int l = 0; l < VW; l++) high = std::max(high, highs[l]), low = std::min(low, least[l]);
+            for (long k = whole; k < K; k++) high = std::max(high, row[k]), low = std::min(low, row[k]);
+            const float inverse = high > low ? ACT_MAX / (high - low) : 0;
+            uint8_t* out = &bytes[m * K4];
+            for (long k = 0; k < whole; k += VW) {
+                VI q = __builtin_convertvector((load(row + k) - low) * inverse + 0.5f, VI);
+                VB narrow = __builtin_convertvector(q, VB);
+                std::memcpy(out + k, &narrow, VW);
+            }
+            for (long k = whole; k < K; k++) out[k] = uint8_t(int((row[k] - low) * inverse + 0.5f));
+            for (long k = K; k < K4; k++) out[k] = 0;
+            starts[m] = out;
+            scales[m] = (high - low) / ACT_MAX;
+            lows[m] = low;
+        }
+    }
+};
+
+// c[M][.] += rows x the panels first..last of a matrix. The first panel's columns stand at c.
+void multiply(Rows& rows, const Matrix& w, long first, long last, float* c, long ldc) {
+    long M = long(rows.floats.size()), K = w.inputs;
+    if (M == 0 || first >= last) return;
+    if (w.int8) {
+        long K4 = up(K, 4) / 4, columns = up(w.outputs, PW);
+        const int8_t* data = static_cast<const int8_t*>(w.data);
+        const float* column_scales = reinterpret_cast<const float*>(data + K4 * 4 * columns);
+        const float* column_sums = column_scales + columns;
+        long tiles = (M + MOST_ROWS - 1) / MOST_ROWS, step = std::max(1L, PW * 4 / tiles);
+        for (long p = first; p < last; p++) {
+            const int8_t* panel = data + p * K4 * 4 * PW;
+            const char* next = reinterpret_cast<const char*>(panel + K4 * 4 * PW);
+            for (long t = 0, m = 0; t < tiles; t++) {
+                long n = (M - m + tiles - t - 1) / (tiles - t);
+                TILES8[n](&rows.starts[m], &rows.scales[m], &rows.lows[m], K4, panel, column_scales + p * PW,
+                          column_sums + p * PW, c + m * ldc + (p - first) * PW, ldc, next + t * K4 * step, step);
+                m += n;
+            }
+        }
+        return;
+    }
+    const float* data = static_cast<const float*>(w.data);
+    auto& shifted = rows.shifted;
+    for (long from = 0; from < M; from += ROW_BLOCK) {
+        long count = std::min(ROW_BLOCK, M - from);
+        long tiles = (count + MOST_ROWS - 1) / MOST_ROWS, step = std::max(4L, PW * 4 / tiles);
+        for (long k = 0; k < K; k += K_BLOCK) {
+            long depth = std::min(K_BLOCK, K - k);
+            shifted.assign(rows.floats.begin() + from, rows.floats.begin() + from + count);
+            for (auto& row : shifted) row += k;
+            long p = first;
+            // Few rows: several panels at once, or the additions wait for each other.
+            for (; count == 1 && p + 4 <= last; p += 4)
+                tile<1, 4>(shifted.data(), depth, data + (p * K + k) * PW, K * PW, c + from * ldc + (p - first) * PW, ldc,
+                           reinterpret_cast<const char*>(data + ((p + 4) * K + k) * PW), PW * 4);
+            for (; count == 2 && p + 2 <= last; p += 2)
+                tile<2, 2>(shifted.data(), depth, data + (p * K + k) * PW, K * PW, c + from * ldc + (p - first) * PW, ldc,
+                           reinterpret_cast<const char*>(data + ((p + 2) * K + k) * PW), PW * 4);
+            for (; count == 3 && p + 2 <= last; p += 2)
+                tile<3, 2>(shifted.data(), depth, data + (p * K + k) * PW, K * PW, c + from * ldc + (p - first) * PW, ldc,
+                           reinterpret_cast<const char*>(data + ((p + 2) * K + k) * PW), PW * 4);
+            for (; p < last; p++) {
+                const float* panel = data + (p * K + k) * PW;
+                const char* next = reinterpret_cast<const char*>(panel + K * PW);
+                for (long t = 0, m = 0; t < tiles; t++) {
+                    long n = (count - m + tiles - t - 1) / (tiles - t);
+                    TILES[n](&shifted[m], depth, panel, K * PW, c + (from + m) * ldc + (p - first) * PW, ldc,
+                             next + t * depth * step, step);
+                    m += n;
+                }
+            }
+        }
+    }
+}
+
+// Column n of the result is column order[n] of w, zeros where that is negative.
+void pack_columns(const float* w, long K, long stride, const int64_t* order, long columns, bool int8, void* out, long first,
+                  long last) {
+    const long K4 = up(K, 4);
+    float* floats = static_cast<float*>(out);
+    int8_t* bytes = static_cast<int8_t*>(out);
+    float* scales = reinterpret_cast<float*>(bytes + K4 * columns);
+    for (long p = first; p < last; p++) {
+        const int64_t* from = order + p * PW;
+        if (!int8) {
+            for (long k = 0; k < K; k++)
+                for (int l = 0; l < PW; l++)
+                    floats[(p * K + k) * PW + l] = from[l] < 0 ? 0.0f : w[k * stride + from[l]];
+            continue;
+        }
+        float most[PW] = {};
+        for (long k = 0; k < K; k++)
+            for (int l = 0; l < PW; l++)
+                if (from[l] >= 0) most[l] = std::max(most[l], std::fabs(w[k * stride + from[l]]));
+        long sums[PW] = {};
+        for (long k = 0; k < K4; k++)
+            for (int l = 0; l < PW; l++) {
+                bool there = from[l] >= 0 && k < K && most[l] > 0;
+                int q = there ? int(std::nearbyint(w[k * stride + from[l]] * (127 / most[l]))) : 0;
+                sums[l] += q;
+                bytes[((p * (K4 / 4) + k / 4) * PW + l) * 4 + k % 4] = int8_t(q);
+            }
+        for (int l = 0; l < PW; l++) {
+            scales[p * PW + l] = most[l] / 127;
+            scales[columns + p * PW + l] = float(sums[l]) * (most[l] / 127);
+        }
+    }
+}
+
+}  // namespace

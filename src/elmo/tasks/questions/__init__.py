@@ -1,0 +1,1 @@
+"""Question answering: the piece of a text that answers a question about it."""

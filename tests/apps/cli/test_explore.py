@@ -1,0 +1,70 @@
+"""`elmo explore` from the command line: the file that it writes, what it refuses, and that it serves."""
+
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from elmo.apps.cli import main
+
+TEXT = "The bank is here. A bank is there.\nThis bank is mine.\n"
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "text.txt"
+    path.write_text(TEXT)
+    return path
+
+
+def test_a_page_of_an_own_text_is_written_and_not_overwritten(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = text.parent / "page.html"
+    arguments = ["explore", str(text), "--export", str(page), "-w", "bank"]
+    assert main(arguments) == 0
+    written = page.read_text("utf-8")
+    assert '"source":"text.txt"' in written
+    assert main(arguments) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert main([*arguments, "--overwrite"]) == 0
+    assert page.read_text("utf-8") == written
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["{text}", "--index", "somewhere"], "both a text and --index"),
+        (["-w", "bank"], "--word is for --export"),
+        (["{text}", "--export", "{page}", "-w", "zebra"], "'zebra' is in none of the 3 sentences"),
+        (["{empty}", "--export", "{page}"], "has no sentences"),
+        (["{nothing}", "--export", "{page}"], "nothing.txt"),
+        (["--index", "{text}", "--export", "{page}"], "text.txt"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(
+    arguments: list[str], message: str, text: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = {name: text.parent / f"{name}.txt" for name in ("text", "empty", "nothing")}
+    names["page"] = text.parent / "page.html"
+    names["empty"].write_text("\n")
+    assert main(["explore", *(argument.format(**names) for argument in arguments)]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+    assert not names["page"].exists()
+
+
+def test_the_page_is_served_until_it_is_interrupted(text: Path) -> None:
+    pytest.importorskip("starlette", reason="the extra `serve` is not installed")
+    command = [sys.executable, "-m", "elmo", "explore", str(text), "--port", "0", "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line.startswith("the page is http://127.0.0.1:"), process.stderr and process.stderr.read()
+        with urllib.request.urlopen(line.split()[3]) as page:
+            assert "elmo explore" in page.read().decode()
+        process.send_signal(signal.SIGINT)
+        rest, said = process.communicate()
+    assert (process.returncode, rest, said) == (0, "", "")
