@@ -6,6 +6,8 @@ from elmo.errors import imported
 
 if TYPE_CHECKING:
     from elmo.analysis.examples import Use, read_collection, read_senses
+    from elmo.analysis.heatmap import SentencePair, compare_sentences, draw_pair
+    from elmo.analysis.mixes import draw_mixes, read_mixes
     from elmo.analysis.neighbors import Neighbor, Question, answer_questions, find_neighbors
     from elmo.analysis.picture import draw_spots, spots_of_senses, spots_of_words
     from elmo.analysis.projection import principal_plane
@@ -16,15 +18,20 @@ __all__ = [
     "Neighbor",
     "Question",
     "SenseCount",
+    "SentencePair",
     "Use",
     "answer_questions",
+    "compare_sentences",
     "compare_word",
     "count_senses",
+    "draw_mixes",
+    "draw_pair",
     "draw_spots",
     "find_neighbors",
     "fraction_right",
     "principal_plane",
     "read_collection",
+    "read_mixes",
     "read_senses",
     "spots_of_senses",
     "spots_of_words",
@@ -36,15 +43,20 @@ _HOMES = {
     "Neighbor": "elmo.analysis.neighbors",
     "Question": "elmo.analysis.neighbors",
     "SenseCount": "elmo.analysis.senses",
+    "SentencePair": "elmo.analysis.heatmap",
     "Use": "elmo.analysis.examples",
     "answer_questions": "elmo.analysis.neighbors",
+    "compare_sentences": "elmo.analysis.heatmap",
     "compare_word": "elmo.analysis.similarity",
     "count_senses": "elmo.analysis.senses",
+    "draw_mixes": "elmo.analysis.mixes",
+    "draw_pair": "elmo.analysis.heatmap",
     "draw_spots": "elmo.analysis.picture",
     "find_neighbors": "elmo.analysis.neighbors",
     "fraction_right": "elmo.analysis.senses",
     "principal_plane": "elmo.analysis.projection",
     "read_collection": "elmo.analysis.examples",
+    "read_mixes": "elmo.analysis.mixes",
     "read_senses": "elmo.analysis.examples",
     "spots_of_senses": "elmo.analysis.picture",
     "spots_of_words": "elmo.analysis.picture",

@@ -15,6 +15,7 @@ pytest.importorskip("starlette", reason="the extra `serve` is not installed")
 
 from tests.apps.explore.browsing import CHROMIUM, Visit, until, visiting
 from tests.apps.server.running import Running, running
+from tests.tasks.conftest import SAMPLES_OF_TASKS, small_recipe
 
 import elmo
 from elmo.analysis.collection import packaged_passages
@@ -24,6 +25,7 @@ from elmo.apps.explore.export import one_page
 from elmo.apps.explore.routes import explore_routes
 from elmo.apps.server.app import make_app
 from elmo.apps.server.limits import Limits
+from elmo.tasks.training.trainer import train_task
 
 pytestmark = [
     pytest.mark.browser,
@@ -426,3 +428,54 @@ def test_the_page_in_one_file_works_without_server_and_model(browser: Any, engli
         assert "saved without the model" in page.locator(".problem:visible").inner_text()
         page.go_back()
         page.wait_for_selector(".nearlist li")
+
+
+@pytest.fixture(scope="module")
+def answering(english: Explorer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server with a model of each task; that of names has learned its sample by heart."""
+    trained = {}
+    for name, sample in SAMPLES_OF_TASKS.items():
+        recipe = small_recipe(sample, train__epochs=25 if name == "ner" else 1)
+        examples = recipe.make_task().read(str(sample.train))[: None if name == "ner" else 8]
+        folder = tmp_path_factory.mktemp("task") / "run"
+        result = train_task(sample.task, recipe, examples, examples, folder, model=english.embedder.model, device="cpu")
+        assert result.trained is not None
+        trained[name] = result.trained
+    kinds = {name: one.name for name, one in trained.items()}
+    tokenizer = english.embedder.model.tokenizer
+    collection = TextCollection(english.embedder, packaged_passages(tokenizer))
+    explorer = Explorer(collection, model="english", source="packaged sentences", tasks=kinds)
+    with running(make_app(english.embedder, tasks=trained, extra_routes=explore_routes(explorer))) as found:
+        yield found
+
+
+def test_tasks_show_their_answers_marked_in_the_text(browser: Any, answering: Running) -> None:
+    text = "\N{GRINNING FACE} Anna Keller moved to Lisbon."  # a character that is two to JavaScript
+    with visiting(browser, f"http://127.0.0.1:{answering.port}/", bypass_csp=True) as visit:
+        page = visit.open("#view=answers&task=ner")
+        page.fill("#input", text)
+        page.get_by_role("button", name="Answer", exact=True).click()
+        until(
+            page, "location.hash.includes('Keller') && document.querySelector('.span')?.closest('[aria-busy]') === null"
+        )
+        (found,) = answering.post("/predict", {"task": "ner", "inputs": [text]}).json["results"]
+        spans = [span for sentence in found["sentences"] for span in sentence["spans"]]
+        assert spans
+        shown = page.eval_on_selector_all(
+            ".span", "spans => spans.map(span => [span.firstChild.textContent, span.lastChild.textContent])"
+        )
+        assert shown == [[span["text"], span["label"]] for span in spans]
+        assert visit.axe() == []
+
+
+def test_every_task_has_a_place_for_its_answers(browser: Any, answering: Running) -> None:
+    origin = f"http://127.0.0.1:{answering.port}/"
+    with visiting(browser, origin, viewport={"width": 360, "height": 800}, bypass_csp=True) as visit:
+        page = visit.open("#view=answers")
+        for name in answering.service.tasks:
+            page.locator(".view > .chips").get_by_role("button", name=name, exact=True).click()
+            until(page, f"location.hash.includes('task={name.split()[0]}') || '{name}' === 'ner'")
+            until(page, "document.querySelector('.card').children.length && !document.querySelector('[aria-busy]')")
+            assert page.locator(".problem:visible").count() == 0, name
+            assert visit.too_wide() <= 0, name
+            assert visit.axe() == [], name

@@ -50,7 +50,7 @@ def test_data_are_those_of_the_explorer(server: Running, explorer: Explorer) -> 
     [
         ("uses", {}, 422, "word is missing"),
         ("uses", {"word": "zebras"}, 422, "choose another word"),
-        ("uses", {"word": "bank", "most": 1e9}, 422, "most is 1000000000.0"),
+        ("uses", {"word": "bank", "most": 10**9}, 422, "most is 1000000000"),
         ("uses", {"word": "bank", "text": "0123456789abcdef"}, 404, "paste it again"),
         ("likeness", {"word": "bank", "use": -1}, 422, "use is -1"),
         ("clusters", {"word": "bank", "layer": 3}, 422, "layer is 3"),

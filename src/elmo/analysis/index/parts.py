@@ -159,9 +159,10 @@ def _layer_of(vectors: npt.NDArray[np.float32], name: LayerName, wanted: Wanted)
 def _stored(unit: npt.NDArray[np.float32], name: LayerName, store: VectorStore) -> Arrays:
     if store == "float16":
         return {f"vectors-{name}": unit.astype(np.float16)}
-    largest = np.abs(unit).max(axis=1, initial=0.0)
+    largest = np.maximum(unit.max(axis=1, initial=0.0), -unit.min(axis=1, initial=0.0))
     scales = np.where(largest > 0, largest / 127, 1.0).astype(np.float32)
-    return {f"vectors-{name}": np.rint(unit / scales[:, None]).astype(np.int8), f"scales-{name}": scales}
+    rounded = unit / scales[:, None]
+    return {f"vectors-{name}": np.rint(rounded, out=rounded).astype(np.int8), f"scales-{name}": scales}
 
 
 def _storable(word: str) -> str:

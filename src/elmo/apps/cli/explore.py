@@ -2,6 +2,7 @@
 
 import threading
 import webbrowser
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,7 @@ import typer
 
 from elmo.apps.cli import options
 from elmo.apps.cli.packaged_text import check_packaged_text
-from elmo.apps.cli.serve import served_name
+from elmo.apps.cli.serve import load_tasks, served_name
 from elmo.apps.cli.server_extra import server_extra
 from elmo.errors import InputError, UserError
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from elmo.analysis.collection import Collection
     from elmo.apps.explore.data import Explorer
     from elmo.embed.embedder import Embedder
+    from elmo.tasks.training.trained import TrainedTask
 
 HOST = "127.0.0.1"  # the page is for whoever sits here; `elmo serve` is for others
 
@@ -34,6 +36,13 @@ def explore(
     tokenized: options.Tokenized = False,
     model: options.Model = None,
     device: options.Device = None,
+    tasks: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--task",
+            help="A directory made by `elmo task train`, or NAME=DIRECTORY: its answers are shown; may be given again.",
+        ),
+    ] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any that is free, which is told.")] = 8400,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
     export: Annotated[
@@ -51,31 +60,43 @@ def explore(
 
     Example: elmo explore
     """
+    from elmo.embed.loading import load
+
     if text and index is not None:
         raise UserError("there are both a text and --index; give one of them")
     if export is not None:
+        if tasks:
+            raise UserError("--task needs the model, which an exported page has not; leave out one of them")
         options.refuse_existing(export, overwrite=overwrite)
-        explorer = _explorer(text or [], index, tokenized=tokenized, model=model, device=device)
-        _export(explorer, words, export)
+        embedder = load(model, device=device)
+        _export(make_explorer(embedder, text or [], index, tokenized=tokenized, model=model), words, export)
         return
     if words:
         raise UserError("--word is for --export; in the page you type the word")
     with server_extra("elmo explore"):
         from elmo.apps.server.serving import bind
     with bind(HOST, port) as listening:  # before the model: a port that is taken is told at once
-        explorer = _explorer(text or [], index, tokenized=tokenized, model=model, device=device)
-        _serve(explorer, listening, browser=browser)
+        embedder = load(model, device=device)
+        trained = load_tasks(tasks or (), embedder, device)
+        kinds = {name: one.name for name, one in trained.items()}
+        explorer = make_explorer(embedder, text or [], index, tokenized=tokenized, model=model, tasks=kinds)
+        _serve(explorer, trained, listening, browser=browser)
 
 
-def _explorer(
-    text: list[str], index: Path | None, *, tokenized: bool, model: str | None, device: str | None
+def make_explorer(
+    embedder: "Embedder",
+    text: list[str],
+    index: Path | None,
+    *,
+    tokenized: bool = False,
+    model: str | None,
+    tasks: Mapping[str, str] | None = None,
 ) -> "Explorer":
+    """What answers the page: about text files, an index, or the packaged sentences."""
     from elmo.apps.explore.data import Explorer
-    from elmo.embed.loading import load
 
-    embedder = load(model, device=device)
     collection = _collection(embedder, text, index, tokenized=tokenized, model=model)
-    return Explorer(collection, model=served_name(model), source=_source(text, index))
+    return Explorer(collection, model=served_name(model), source=_source(text, index), tasks=tasks)
 
 
 def _export(explorer: "Explorer", words: list[str] | None, path: Path) -> None:
@@ -98,7 +119,7 @@ def _collection(
 
         return IndexCollection(embedder, open_index(index))
     if not text:
-        check_packaged_text(embedder, model)
+        check_packaged_text(embedder, model, cure="elmo explore TEXT ..., or --index")
         return TextCollection(embedder, packaged_passages(tokenizer))
     collection = TextCollection(embedder, passages_of_files(text, tokenizer, tokenized=tokenized))
     if not collection.sentence_count:
@@ -115,7 +136,9 @@ def _source(text: list[str], index: Path | None) -> str:
     return (Path(text[0]).name or text[0]) + more
 
 
-def _serve(explorer: "Explorer", listening: "socket.socket", *, browser: bool) -> None:
+def _serve(
+    explorer: "Explorer", trained: "Mapping[str, TrainedTask]", listening: "socket.socket", *, browser: bool
+) -> None:
     from elmo.apps.explore.routes import explore_routes
     from elmo.apps.server.app import make_app
     from elmo.apps.server.limits import Limits
@@ -124,6 +147,7 @@ def _serve(explorer: "Explorer", listening: "socket.socket", *, browser: bool) -
     app = make_app(
         explorer.embedder,
         name=explorer.model,
+        tasks=trained,
         limits=Limits(most_bytes=4_200_000),  # a pasted text of a million characters, in any script
         hosts=(HOST, "localhost"),
         extra_routes=explore_routes(explorer),

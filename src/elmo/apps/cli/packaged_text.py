@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def check_packaged_text(embedder: "Embedder", model: str | None) -> None:
+def check_packaged_text(embedder: "Embedder", model: str | None, *, cure: str = "--text") -> None:
     """Refuse a model that says that it is of another language; for any but the packaged one, tell what is read."""
     from elmo.weights.published.languages import language_name
     from elmo.weights.published.packaged import DEFAULT
@@ -20,7 +20,7 @@ def check_packaged_text(embedder: "Embedder", model: str | None) -> None:
     if language is not None and language.partition("-")[0].lower() != "en":
         raise InputError(
             f"the model's language is {language_name(language)}, but the packaged sentences are English; "
-            "give a text in its language with --text"
+            f"give a text in its language ({cure})"
         )
     if model not in (None, DEFAULT):
-        logger.warning("the sentences searched are the packaged ones, which are English; --text takes your own")
+        logger.warning("the sentences searched are the packaged ones, which are English; take your own: %s", cure)

@@ -1,6 +1,7 @@
 """`elmo serve`: vectors over HTTP."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,8 @@ from elmo.embed.choices import Precision
 from elmo.errors import UserError
 
 if TYPE_CHECKING:
+    from starlette.routing import BaseRoute
+
     from elmo.embed.embedder import Embedder
     from elmo.tasks.training.trained import TrainedTask
 
@@ -30,6 +33,7 @@ def serve(
     index: Annotated[
         Path | None, typer.Option("--index", help="An index of this model, for /neighbors and /search.")
     ] = None,
+    explore: Annotated[bool, typer.Option("--explore", help="Show the page of `elmo explore` at /.")] = False,
     key: Annotated[
         str | None,
         typer.Option("--api-key", help=f"What requests must bring. Better in {KEY_VARIABLE}: others see arguments."),
@@ -81,6 +85,8 @@ def serve(
     key = os.environ.get(KEY_VARIABLE) if key is None else key
     if key is not None and not key.strip():
         raise UserError(f"the key is empty; give one with --api-key or {KEY_VARIABLE}, or neither for none")
+    if explore and key is not None:
+        raise UserError("--explore is a page for browsers, which bring no key; leave out the key, or serve it apart")
     listening = bind(host, port)  # before the model: a port that is taken is told at once
     with listening:
         embedder = load(model, device=device, precision=precision, num_threads=threads)
@@ -94,12 +100,14 @@ def serve(
             timeout=timeout,
             read_timeout=read_timeout,
         )
+        trained = load_tasks(tasks or (), embedder, device)
         app = make_app(
             embedder,
             name=served_name(model),
             limits=limits,
             index=None if index is None else open_index(index),
-            tasks=_load_tasks(tasks or (), embedder, device),
+            tasks=trained,
+            extra_routes=_page(embedder, index, model, trained) if explore else (),
             key=key,
             origins=origins or (),
             hosts=(*LOOPBACK, "[::1]", *(hosts or ())) if host in LOOPBACK or hosts else None,
@@ -119,7 +127,17 @@ def served_name(model: str | None) -> str:
     return Path(model).name if Path(model).exists() else model
 
 
-def _load_tasks(
+def _page(
+    embedder: "Embedder", index: Path | None, model: str | None, trained: "Mapping[str, TrainedTask]"
+) -> "list[BaseRoute]":
+    from elmo.apps.cli.explore import make_explorer
+    from elmo.apps.explore.routes import explore_routes
+
+    kinds = {name: one.name for name, one in trained.items()}
+    return explore_routes(make_explorer(embedder, [], index, model=model, tasks=kinds))
+
+
+def load_tasks(
     given: "list[str] | tuple[str, ...]", embedder: "Embedder", device: str | None
 ) -> "dict[str, TrainedTask]":
     """Task models by name: the one that is given, or that of the task. They share the server's biLM if it is theirs."""

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -72,11 +72,15 @@ class Kept(Generic[Key, Value]):
 class Explorer:
     """Answers to the page's requests about a collection, and about texts that are pasted.
 
-    `model` and `source` are what the page calls the model and the collection.
+    `model` and `source` are what the page calls the model and the collection; `tasks` are the trained tasks that the
+    server answers for (/predict), each with its kind.
     """
 
-    def __init__(self, collection: Collection, *, model: str, source: str) -> None:
+    def __init__(
+        self, collection: Collection, *, model: str, source: str, tasks: Mapping[str, str] | None = None
+    ) -> None:
         self.embedder, self.model, self.source = collection.embedder, model, source
+        self.tasks = dict(tasks or {})
         self._main = collection
         self._texts: Kept[str, Collection] = Kept(KEPT_TEXTS)
         self._uses: Kept[Wanted, Uses] = Kept(KEPT_USES)
@@ -94,6 +98,7 @@ class Explorer:
             "examples": self.examples(),
             "pairs": PAIRS,
             "made_up": MADE_UP,
+            "tasks": [{"name": name, "kind": kind} for name, kind in self.tasks.items()],
             "most_uses": MOST_USES,
             "longest_text": LONGEST_TEXT,
         }

@@ -77,6 +77,7 @@ export class Concordance {
 
   render() {
     const { data, groups, likeness, chosen, sort, layers, layer } = this.scene;
+    this.table.classList.toggle("numbers", this.numbers);
     const first = this.page * ROWS;
     const shown = this.order.slice(first, first + ROWS);
     const what = chosen < 0 ? "Choose a use, in this table or on the map, and the others are sorted by how like it they are." : `Sorted ${ORDERS[sort][1]}.`;

@@ -1,5 +1,6 @@
 // The page: its views, what is saved and opened from them, and the keys.
 
+import { AnswersView } from "./answersview.js";
 import { CompareView } from "./compareview.js";
 import { helpDialog, saveDialog, textDialog } from "./dialogs.js";
 import { count, element } from "./elements.js";
@@ -14,6 +15,7 @@ const VIEWS = [
   ["uses", "Uses of a word"],
   ["compare", "Two sentences"],
   ["near", "A made-up word"],
+  ["answers", "Answers"],
 ];
 const SCHEMES = ["auto", "light", "dark"];
 
@@ -149,7 +151,7 @@ function listenToKeys({ help, save }) {
     const { uses } = views;
     const layer = Number(event.key) - 1;
     if (event.key === "/") {
-      const field = document.querySelector("#word, #first, #sentence");
+      const field = document.querySelector("#word, #first, #sentence, #input");
       field?.focus();
       field?.select();
     } else if (event.key === "?") help.showModal();
@@ -180,6 +182,7 @@ async function begin() {
   start = await ask("start");
   texts = new Texts(start);
   views = { uses: new UsesView(start, texts), compare: new CompareView(start), near: new NearView(start, texts) };
+  if (start.tasks.length && !isSaved) views.answers = new AnswersView(start);
   if (!views[state.view]) state.view = "uses";
   listenToKeys(showTools());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);

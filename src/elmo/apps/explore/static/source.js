@@ -38,6 +38,12 @@ export async function ask(name, fields = {}) {
   return found;
 }
 
+// What a trained task answers to one input.
+export async function predict(task, input) {
+  const response = await post("predict", { task, inputs: [input] });
+  return (await response.json()).results[0];
+}
+
 export async function askForPage(words) {
   const response = await post("explore/page", { words: words.join(" ") });
   return response.blob();

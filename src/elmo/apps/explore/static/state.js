@@ -17,6 +17,9 @@ const DEFAULTS = {
   b: "",
   sentence: "",
   place: -1,
+  task: "",
+  input: "",
+  other: "",
 };
 
 export const state = { ...DEFAULTS };
