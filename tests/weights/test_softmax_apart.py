@@ -59,7 +59,7 @@ def test_a_softmax_apart_gives_probabilities_as_one_within_does(whole, directory
 def test_embedding_never_opens_the_softmax(directory, monkeypatch):
     opened = []
     monkeypatch.setattr(softmaxfile, "read_header", lambda path: opened.append(path))
-    monkeypatch.setattr(softmaxfile, "read_arrays", lambda path, *_: opened.append(path))
+    monkeypatch.setattr(softmaxfile, "read_stored", lambda path, *_: opened.append(path))
     monkeypatch.setattr(softmaxfile, "file_sha256", lambda path: opened.append(path))
     for module, name in ((builtins, "open"), (os, "open")):
         real = getattr(module, name)

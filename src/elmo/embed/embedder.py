@@ -28,7 +28,7 @@ from elmo.model.state import State
 from elmo.ops.arrays import Array, cast, placed
 from elmo.ops.cpu.packed_file import PackedFile
 from elmo.ops.threadlock import ThreadLock
-from elmo.ops.where import device_name
+from elmo.ops.where import name_of_device
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel
 
@@ -85,7 +85,7 @@ class Embedder(Encoding):
             raise ConfigError(f"state is {state!r}; it must be one of {', '.join(STATES)}")
         if num_threads is not None and num_threads < 1:
             raise ConfigError(f"num_threads is {num_threads}; it must be at least 1")
-        self._device = device_name(device)
+        self._device = name_of_device(device)
         self._dtype = choose_dtype(precision, self._device)
         self.state = state
         self.num_threads = num_threads

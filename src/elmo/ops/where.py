@@ -12,7 +12,7 @@ SIGNS = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd", "/proc/driver/nvidia/version"
 CPU = re.compile(r"cpu(:0)?")
 
 
-def device_name(device: object | None) -> str:
+def name_of_device(device: object | None) -> str:
     """The device that is asked for, as a name that torch understands; without one the GPU, if there is one.
 
     A GPU needs torch, and so does telling what is wrong with a name.

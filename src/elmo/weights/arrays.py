@@ -17,7 +17,7 @@ from elmo.model.state import State
 from elmo.ops.arrays import host
 from elmo.ops.cpu.making import Making
 from elmo.ops.cpu.memory import release_pages
-from elmo.weights.guarded.arrayfile import Numbers, widened
+from elmo.weights.guarded.arrayfile import Numbers, from_bfloat16
 from elmo.weights.quantized import dequantize
 from elmo.weights.tensors import SCALE, SETTLED
 
@@ -39,7 +39,7 @@ class StoredTensors(Mapping[str, Numbers]):
         if stored.dtype == np.int8:
             numbers: Numbers = dequantize(stored, self.stored[name + SCALE])
         else:
-            numbers = widened(stored) if stored.dtype == np.uint16 else stored.astype(np.float32)
+            numbers = from_bfloat16(stored) if stored.dtype == np.uint16 else stored.astype(np.float32)
         release_pages(stored)
         return numbers
 

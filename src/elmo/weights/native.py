@@ -22,7 +22,7 @@ from elmo.weights.arrays import BiLMArrays, StoredTensors
 from elmo.weights.card import default_card
 from elmo.weights.choices import SoftmaxStorage, Storage
 from elmo.weights.format import Format, Read
-from elmo.weights.guarded.arrayfile import FLOATS, TYPES, MappedFile, Numbers, narrowed, read_header, write_arrays
+from elmo.weights.guarded.arrayfile import FLOATS, TYPES, Numbers, StoredFile, read_header, to_bfloat16, write_arrays
 from elmo.weights.guarded.limits import check_sizes, check_values
 from elmo.weights.loaded import LoadedModel, Training
 from elmo.weights.quantized import is_half, quantize_all, scale_shape
@@ -225,7 +225,7 @@ def _required(values: dict[str, Any], key: str) -> Any:
 def _read_tensors(path: Path, config: BiLMConfig) -> StoredTensors:
     shapes = tensor_shapes(config, settled=True)
     check_values(shapes.values(), where=str(path))
-    file = MappedFile(path)
+    file = StoredFile(path)
     header = file.header
     learned_mix = [name for name in header if name in MIX]
     shapes |= {name: header[name].shape for name in learned_mix}
@@ -277,7 +277,7 @@ def _stored(model: LoadedModel, storage: Storage, *, softmax: bool) -> dict[str,
 
 def _in(storage: Storage, array: Numbers) -> Numbers:
     if storage == "bfloat16":
-        return narrowed(array)
+        return to_bfloat16(array)
     return array.astype(storage, copy=False)
 
 

@@ -20,7 +20,15 @@ from elmo.errors import VocabularyError, WeightsError
 from elmo.text.vocabulary import MOST_VOCABULARY_BYTES, MOST_WORDS, Vocabulary
 from elmo.weights.choices import SoftmaxStorage
 from elmo.weights.fourbits import dequantize4, quantize4
-from elmo.weights.guarded.arrayfile import FLOATS, ArrayInfo, Numbers, read_arrays, read_header, widened, write_arrays
+from elmo.weights.guarded.arrayfile import (
+    FLOATS,
+    ArrayInfo,
+    Numbers,
+    from_bfloat16,
+    read_header,
+    read_stored,
+    write_arrays,
+)
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.quantized import dequantize, quantize, scale_shape
 from elmo.weights.softmax import SoftmaxApart, SoftmaxArrays, StoredSoftmax
@@ -65,7 +73,7 @@ def write_softmax(
 
 def copy_softmax(source: Path, target: Path, *, bilms: Collection[str]) -> None:
     """The same softmax in another place, for further biLMs."""
-    tensors = read_arrays(source, {name: info.shape for name, info in read_header(source).items()})
+    tensors = read_stored(source, {name: info.shape for name, info in read_header(source).items()})
     if BILMS not in tensors:
         raise _no_softmax(source)
     _write(target, {**tensors, BILMS: _hashes({*_read_hashes(tensors[BILMS]), *bilms})})
@@ -113,7 +121,7 @@ def read_softmax(path: Path, *, size: int) -> ReadSoftmax:
     header = read_header(path)
     shapes = _shapes(path, header, size=size)
     V = shapes[BIAS][0]
-    tensors = read_arrays(path, shapes)
+    tensors = read_stored(path, shapes)
     parts = []
     if WEIGHT in tensors:
         parts.append(dequantize(tensors[WEIGHT], _floats(tensors[WEIGHT + SCALE])))
@@ -203,4 +211,4 @@ def _text(content: bytes) -> Numbers:
 
 
 def _floats(array: Numbers) -> Numbers:
-    return widened(array) if array.dtype == np.uint16 else array.astype(np.float32, copy=False)
+    return from_bfloat16(array) if array.dtype == np.uint16 else array.astype(np.float32, copy=False)

@@ -48,7 +48,7 @@ def _read_entries(path: Path) -> dict[str, Entry]:
     return read_entries(path, sizes, most_bytes=MOST_HEADER_BYTES, refusal=WeightsError)[0]
 
 
-class MappedFile:
+class StoredFile:
     """A file whose header has been read, and whose arrays can be mapped."""
 
     def __init__(self, path: Path) -> None:
@@ -82,9 +82,9 @@ def _view(numbers: npt.NDArray[np.uint8], entry: Entry) -> Numbers:
     return array
 
 
-def read_arrays(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Numbers]:
+def read_stored(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Numbers]:
     """Exactly the arrays named in `shapes`, mapped from the file."""
-    return MappedFile(path).arrays(shapes)
+    return StoredFile(path).arrays(shapes)
 
 
 def write_arrays(path: Path, arrays: Mapping[str, Numbers]) -> None:
@@ -112,12 +112,12 @@ def _itemsize(info: ArrayInfo) -> int:
     return np.dtype(TYPES[info.dtype]).itemsize
 
 
-def widened(bits: npt.NDArray[np.uint16]) -> npt.NDArray[np.float32]:
+def from_bfloat16(bits: npt.NDArray[np.uint16]) -> npt.NDArray[np.float32]:
     """Numbers in bfloat16 as float32."""
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
-def narrowed(numbers: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
+def to_bfloat16(numbers: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
     """Numbers in float32 rounded to bfloat16, ties to even."""
     bits = np.ascontiguousarray(numbers, dtype=np.float32).view(np.uint32)
     rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16

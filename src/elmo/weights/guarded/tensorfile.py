@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from elmo.disk.guarded.plainfiles import one_line
-from elmo.weights.guarded.arrayfile import MappedFile, Numbers
+from elmo.weights.guarded.arrayfile import Numbers, StoredFile
 
 
 def read_tensors(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Tensor]:
@@ -20,7 +20,7 @@ def read_tensors(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str,
 
     The mapping is private: what is written into a tensor never reaches the file.
     """
-    file = MappedFile(path)
+    file = StoredFile(path)
     return {name: _tensor(array, file.header[name].dtype) for name, array in file.arrays(shapes).items()}
 
 
