@@ -47,6 +47,7 @@ class SemanticRoles(Task):
     """An example is a sentence with all its predicates, an answer `Roles`. Learned is one predicate at a time."""
 
     metric = "f1"
+    reads_records = False  # a sentence takes as many lines as it has tokens
 
     def __init__(self, config: RolesConfig) -> None:
         self.config = config
