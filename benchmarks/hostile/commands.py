@@ -37,6 +37,12 @@ def commands_for(target: Target, text: Path, model: Path) -> list[Command]:
             lambda path: ["perplexity", str(path), "--model", str(model)],
             lambda path: ["pretrain", str(path), "-o", str(path / "run"), "--steps", "1", "--size", "tiny"],
         ]
+    if "index.json" in names:
+        return [
+            lambda path: ["info", str(path)],
+            lambda path: ["verify", str(path)],
+            lambda path: ["index", "uses", str(path), "river"],
+        ]
     if target.name.startswith("configuration"):
         return [
             lambda path: [

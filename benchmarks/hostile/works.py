@@ -4,6 +4,7 @@ import contextlib
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import torch
@@ -19,6 +20,9 @@ from benchmarks.hostile.mutations import (
 )
 from benchmarks.hostile.target import Target
 from benchmarks.hostile.texts import COLUMNS, TEXT
+from elmo.analysis.choices import VectorStore
+from elmo.analysis.index import WordIndex, answer_from_index, build_index, open_index
+from elmo.analysis.index import build as index_build
 from elmo.corpus.build import build_corpus
 from elmo.corpus.layout import FILES
 from elmo.corpus.store import CorpusStore
@@ -68,6 +72,7 @@ def work_targets(directory: Path) -> list[Target]:
         *_modules(directory),
         *_tasks(directory),
         *_layers(directory),
+        *_indexes(directory),
     ]
 
 
@@ -294,3 +299,42 @@ def _layers(directory: Path) -> list[Target]:
     use(directory / "layers")
     files = {name: content for name, content in contents(directory / "layers").items() if name.endswith(".npy")}
     return targets_of("layers", files, dict.fromkeys(files, mutate_npy), use)
+
+
+def _indexes(directory: Path) -> list[Target]:
+    text = directory / "text.txt"
+    embedder = Embedder(character_model(), device="cpu")
+
+    def build(folder: Path, *, resume: bool, store: VectorStore = "int8") -> WordIndex:
+        return build_index(embedder, [text], folder, layers="all", store=store, tokenized=True, resume=resume)
+
+    def use(path: Path) -> object:
+        index = open_index(path)
+        for centred in (False, True):
+            index.search(torch.ones(index.dim).numpy(), count=3, centred=centred)
+        uses = [index.uses(word).neighbors() for word in index.words]
+        vectors = [index.uses(word).vectors(layer) for word in list(index.words)[:3] for layer in index.layers]
+        return answer_from_index(embedder, [("river", "a river .")], index), uses, vectors, index.verify()
+
+    kept = contents(build(directory / "index", resume=False).folder)
+    changes: dict[str, Mutation] = {name: mutate_npy for name in kept if name.endswith(".npy")}
+    stored = targets_of("index", kept, {**changes, "index.json": mutate_json_text}, use)
+
+    # An interrupted build: its finished part and its plan.
+    begun: dict[str, bytes] = {}
+    merge = index_build.merge_parts
+
+    def interrupt(*given: Any, **options: Any) -> Any:
+        begun.update(contents(folder_beside(directory / "begun")))
+        return merge(*given, **options)
+
+    with patch.object(index_build, "merge_parts", interrupt):
+        build(directory / "begun", resume=False)
+    block = next(name for name in begun if name.startswith("blocks/"))
+    files = {f"begun.building/{name}": begun[name] for name in ("plan.json", block)}
+    changes = {"begun.building/plan.json": mutate_json_text, f"begun.building/{block}": mutate_safetensors}
+
+    def go_on(path: Path) -> object:
+        return build(path / "begun", resume=True).verify()
+
+    return [*stored, *targets_of("index build", files, changes, go_on)]

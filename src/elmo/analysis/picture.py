@@ -3,9 +3,6 @@
 N uses, L layers, D dimensions.
 """
 
-import importlib.util
-import io
-import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,19 +11,19 @@ import numpy as np
 import numpy.typing as npt
 
 from elmo.analysis.examples import Use
-from elmo.analysis.fonts import DEFAULT, fonts_for
+from elmo.analysis.figurefile import COLOURS, SHAPES, check_picture, figure_file
+from elmo.analysis.fonts import DEFAULT
+from elmo.analysis.index.wordindex import WordIndex
 from elmo.analysis.labels import place_labels
+from elmo.analysis.layernames import layer_title
 from elmo.analysis.projection import principal_plane
 from elmo.analysis.similarity import place_of
-from elmo.disk.writing import write_file
 from elmo.embed.embedder import Embedder
-from elmo.errors import ConfigError, InputError, MissingExtraError
+from elmo.errors import InputError
 from elmo.text.tokenizer import Tokenizer
 
-SUFFIXES = (".png", ".svg", ".pdf")
-# Told apart by people who do not see all colours; and the shapes differ too. [Okabe and Ito 2008]
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#F0E442")
-SHAPES = ("o", "s", "^", "D", "v", "P", "X", "*")
+Floats = npt.NDArray[np.floating]
+
 CONTEXT = 38  # characters on each side of a word
 PANEL = 266.0  # typographic points of a layer's panel, both ways
 
@@ -80,29 +77,46 @@ def spots_of_words(
     return spots
 
 
+def spots_of_index(
+    index: WordIndex, words: Sequence[str], *, most: int, ignore_case: bool
+) -> tuple[list[Spot], Floats]:
+    """At most `most` uses of each word in an index, spread over all, and their vectors in its layers: [L, N, D]."""
+    uses = [index.uses(word, ignore_case=ignore_case).spread(most) for word in words]
+    missing = [word for word, found in zip(words, uses, strict=True) if not len(found)]
+    if missing:
+        raise InputError(f"{', '.join(map(repr, missing))}: in none of the sentences of {index.folder}")
+    spots = [Spot(word, n.tokens, n.place) for word, found in zip(words, uses, strict=True) for n in found.neighbors()]
+    layers = [np.concatenate([found.vectors(layer) for found in uses]) for layer in index.layers]
+    return spots, np.stack(layers)
+
+
 def draw_spots(embedder: Embedder, spots: Sequence[Spot], path: Path) -> None:
     """Write a picture whose format is that of the name: .png, .svg or .pdf."""
     check_picture(path)
+    _require_enough(spots)
+    layers = embedder.encode([spot.tokens for spot in spots], layers="all")  # [L, T, D] each
+    vectors = np.stack([layer[:, spot.place] for layer, spot in zip(layers, spots, strict=True)], axis=1)
+    draw_vectors(spots, vectors, list(map(str, range(len(vectors)))), path)
+
+
+def draw_vectors(spots: Sequence[Spot], vectors: Floats, layers: Sequence[str], path: Path) -> None:
+    """The same of vectors [L, N, D] that are there already; `layers` are the names of their layers."""
+    _require_enough(spots)
+    rows = -(-len(spots) // 2)
+    texts = [*(spot.excerpt for spot in spots), *(spot.group for spot in spots)]
+    with figure_file(path, texts, size=(max(7.0, 3.8 * len(vectors)), 4.2 + 0.19 * rows)) as figure:
+        _draw(figure, spots, vectors, layers, rows)
+
+
+def _require_enough(spots: Sequence[Spot]) -> None:
     if len(spots) < 3:
         raise InputError(f"{len(spots)} use(s) of the word were found; a picture needs three")
-    from matplotlib import rc_context
-
-    fonts = fonts_for([*(spot.excerpt for spot in spots), *(spot.group for spot in spots)])
-    vectors = _vectors(embedder, spots)  # [L, N, D]
-    with rc_context({"font.family": fonts}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # told once by then
-        write_file(path, _drawn(spots, vectors, path.suffix[1:].lower()))
 
 
-def _drawn(spots: Sequence[Spot], vectors: npt.NDArray[np.floating], kind: str) -> bytes:
-    """The picture of vectors [L, N, D] as a file."""
-    from matplotlib.figure import Figure
-
+def _draw(figure: Any, spots: Sequence[Spot], vectors: Floats, layers: Sequence[str], rows: int) -> None:
+    """A panel for each layer above, the sentences in two columns below."""
     groups = list(dict.fromkeys(spot.group for spot in spots))
-    rows = -(-len(spots) // 2)
-    figure = Figure(figsize=(3.8 * len(vectors), 4.2 + 0.19 * rows), layout="constrained")
-    halves: Any = figure.subfigures(2, 1, height_ratios=[4.0, 0.2 + 0.19 * rows])
-    above, below = halves
+    above, below = figure.subfigures(2, 1, height_ratios=[4.0, 0.2 + 0.19 * rows])
     for layer, axes in enumerate(np.atleast_1d(above.subplots(1, len(vectors)))):
         points, explained = principal_plane(vectors[layer])
         reach = max(float(np.abs(points).max()) * 1.15, 1e-3)
@@ -130,7 +144,7 @@ def _drawn(spots: Sequence[Spot], vectors: npt.NDArray[np.floating], kind: str) 
                 ha="center",
                 va="center",
             )
-        title = "tokens: no context" if layer == 0 else f"LSTM {layer} ({explained:.0%} of the variance)"
+        title = layer_title(layers[layer]) + ("" if layers[layer] == "0" else f" ({explained:.0%} of the variance)")
         axes.set(title=title, xticks=[], yticks=[], xlim=(-reach, reach), ylim=(-reach, reach))
         axes.title.set_fontsize(10)
     above.get_axes()[-1].legend(fontsize=8)
@@ -140,19 +154,3 @@ def _drawn(spots: Sequence[Spot], vectors: npt.NDArray[np.floating], kind: str) 
         colour = COLOURS[groups.index(spot.group) % len(COLOURS)]
         below.text(x, y, str(number), fontsize=7, color=colour, weight="bold", family=DEFAULT)
         below.text(x + 0.025, y, spot.excerpt, fontsize=7, parse_math=False)
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format=kind, dpi=110)
-    return drawn.getvalue()
-
-
-def check_picture(path: Path) -> None:
-    """Refuse early what could not be drawn in the end."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise ConfigError(f"{path}: a picture's name ends in {', '.join(SUFFIXES)}")
-    if importlib.util.find_spec("matplotlib") is None:
-        raise MissingExtraError("pictures need matplotlib; `pip install matplotlib`")
-
-
-def _vectors(embedder: Embedder, spots: Sequence[Spot]) -> npt.NDArray[np.floating]:
-    layers = embedder.encode([spot.tokens for spot in spots], layers="all")  # [L, T, D] each
-    return np.stack([layer[:, spot.place] for layer, spot in zip(layers, spots, strict=True)], axis=1)

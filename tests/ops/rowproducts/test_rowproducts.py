@@ -38,3 +38,15 @@ def test_every_float16_is_read_as_it_is_the_special_ones_too():
     halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)[:, None]
     found = compiled_products(halves, np.ones((1, 1), np.float32), scales=None)[0]
     np.testing.assert_array_equal(found, halves[:, 0].astype(np.float32))
+
+
+@pytest.mark.skipif(not kernels_run(), reason="no C++ compiler")
+def test_a_product_does_not_depend_on_what_is_computed_beside_it():
+    chance = np.random.default_rng(5)
+    rows = chance.standard_normal((23, 70)).astype(np.float16)
+    vectors = chance.standard_normal((5, 70)).astype(np.float32)
+    together = compiled_products(rows, vectors, scales=None)
+    for n in range(len(rows)):
+        for q in range(len(vectors)):
+            alone = compiled_products(rows[n : n + 1], vectors[q : q + 1], scales=None)
+            assert alone[0, 0] == together[q, n]

@@ -263,10 +263,13 @@ def _first_sentences(parts: Sequence[Path]) -> list[int]:
 
 
 def _write_distances(folder: Path, layer: str, mean: npt.NDArray[np.float32], hashes: dict[str, str]) -> None:
-    stored = StoredLayer.map(folder, layer, mean=mean)
-    with ArrayFile(folder / distance_file(layer), dtype=np.dtype(np.float32), shape=(len(stored),)) as file:
-        for block in stored.blocks():
-            file.append(np.linalg.norm(stored.vectors(block) - mean, axis=1).astype(np.float32))
+    whole = StoredLayer.map(folder, layer, mean=mean)
+    with ArrayFile(folder / distance_file(layer), dtype=np.dtype(np.float32), shape=(len(whole),)) as file:
+        for block in whole.blocks():
+            # Mapped anew for each block, so that this process holds no more of the file than that.
+            apart = StoredLayer.map(folder, layer, mean=mean).vectors(block)
+            apart -= mean
+            file.append(np.sqrt(np.einsum("nd,nd->n", apart, apart)))
     hashes[file.path.name] = file.sha256
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from elmo.analysis.index.layout import LayerName, distance_file, mean_file, scale_file, vector_file
 from elmo.disk.guarded.arrayfiles import map_npy
@@ -18,6 +19,7 @@ from elmo.errors import InputError
 from elmo.ops.rowproducts import row_products
 
 ROWS_IN_BLOCK = 1 << 16
+FEW_NUMBERS = 1 << 19
 TINY = 1e-6  # a vector no farther than this from the mean has no direction from there
 
 Floats = npt.NDArray[np.float32]
@@ -55,7 +57,7 @@ class StoredLayer:
 
     def vectors(self, rows: slice | npt.NDArray[np.integer[Any]]) -> Floats:
         """Some rows as float32: [n, D]."""
-        found = np.asarray(self.rows[rows], dtype=np.float32)
+        found = _as_floats(self.rows[rows])
         if self.scales is not None:
             found *= np.asarray(self.scales[rows])[:, None]
         return found
@@ -78,6 +80,14 @@ class StoredLayer:
                 f"{self.folder / vector_file(self.name)}: holds numbers that are not finite; build the index again"
             )
         return found
+
+
+def _as_floats(stored: npt.NDArray[Any]) -> Floats:
+    """float16 or int8 numbers as float32: many by torch, which is faster; few without its threads."""
+    if stored.size < FEW_NUMBERS:
+        return np.asarray(stored, dtype=np.float32)
+    found: Floats = torch.from_numpy(np.array(stored)).float().numpy()  # a copy: torch takes none that is read only
+    return found
 
 
 def unit_rows(vectors: npt.NDArray[np.floating[Any]]) -> Floats:

@@ -102,7 +102,7 @@ int elmo_encode(const Encoder* encoder, const int64_t* ids, int64_t W, float* ou
 }
 
 // The width of a vector for elmo_row_products, whose end holds zeros.
-int64_t elmo_row_width(int64_t D) { return up(D, 4 * VW); }
+int64_t elmo_row_width(int64_t D) { return up(D, VW); }
 
 // rows: [N, D] of float16, or of int8; vectors: [Q, width] -> out: [Q, N].
 int elmo_row_products(const void* rows, int64_t int8, int64_t N, int64_t D, const float* vectors, int64_t Q, float* out,
@@ -160,7 +160,7 @@ int elmo_self_test() {
     const uint16_t halves[] = {0x3c00, 0xc000, 0x3800, 0x0001, 0x8000};
     const float values[] = {1, -2, 0.5f, 0x1p-24f, 0};
     for (long D = 1; D <= 5 * VW; D++) {
-        const long R = 3, Q = 2, width = elmo_row_width(D);
+        const long R = 7, Q = 3, width = elmo_row_width(D);
         std::vector<uint16_t> half(R * D);
         std::vector<int8_t> byte(R * D);
         std::vector<float> vectors(Q * width), out(Q * R);

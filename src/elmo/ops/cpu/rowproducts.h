@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -29,40 +30,70 @@ inline V load_half(const uint16_t* p) {
 }
 
 inline V load_byte(const int8_t* p) {
+#if defined(__AVX512F__)  // GCC takes the vector apart where it is not told which instruction is meant
+    return (V)_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+#elif defined(__AVX2__)
+    return (V)_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+#else
     typedef int8_t VS __attribute__((vector_size(VW)));
     VS bytes;
     std::memcpy(&bytes, p, sizeof bytes);
     return __builtin_convertvector(__builtin_convertvector(bytes, VI), V);
+#endif
 }
 
-// out[q] = row . vectors[q], the row as floats of `width`, zeros behind its end.
-inline void row_products(const float* row, const float* vectors, long width, long Q, float* out, long ld) {
-    for (long q = 0; q < Q; q++) {
-        const float* v = vectors + q * width;
-        V sums[4] = {};
-        for (long d = 0; d < width; d += 4 * VW)
-            for (int j = 0; j < 4; j++) sums[j] += load(row + d + j * VW) * load(v + d + j * VW);
-        V sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-        float total = 0;
-        for (int l = 0; l < VW; l++) total += sum[l];
-        out[q * ld] = total;
+// R rows times Q vectors, all floats of `width`, zeros behind their ends. A sum's order is the same for any R and Q.
+template <int R, int Q>
+inline void row_tile(const float* rows, const float* vectors, long width, float* out, long ld) {
+    V sums[R][Q] = {};
+    for (long d = 0; d < width; d += VW) {
+        V v[Q];
+        for (int q = 0; q < Q; q++) v[q] = load(vectors + q * width + d);
+        for (int r = 0; r < R; r++) {
+            V x = load(rows + r * width + d);
+            for (int q = 0; q < Q; q++) sums[r][q] += x * v[q];
+        }
     }
+    for (int r = 0; r < R; r++)
+        for (int q = 0; q < Q; q++) {
+            float total = 0;
+            for (int l = 0; l < VW; l++) total += sums[r][q][l];
+            out[q * ld + r] = total;
+        }
 }
+
+template <int R>
+inline void row_products(const float* rows, const float* vectors, long width, long Q, float* out, long ld) {
+    long q = 0;
+    for (; q + 2 <= Q; q += 2) row_tile<R, 2>(rows, vectors + q * width, width, out + q * ld, ld);
+    if (q < Q) row_tile<R, 1>(rows, vectors + q * width, width, out + q * ld, ld);
+}
+
+constexpr long ROWS_TOGETHER = 4;
 
 template <class Number, V (*Load)(const Number*)>
 void all_row_products(const Number* rows, long first, long last, long D, const float* vectors, long width, long Q,
                       float* out, long ld) {
-    std::vector<float> row(width);
+    std::vector<float> floats(ROWS_TOGETHER * width);
     std::vector<Number> end(VW);
-    for (long n = first; n < last; n++) {
-        const Number* from = rows + n * D;
-        long d = 0;
-        for (; d + VW <= D; d += VW) store(row.data() + d, Load(from + d));
-        if (d < D) {
-            std::memcpy(end.data(), from + d, (D - d) * sizeof(Number));
-            store(row.data() + d, Load(end.data()));
+    for (long n = first; n < last; n += ROWS_TOGETHER) {
+        const long count = std::min(ROWS_TOGETHER, last - n);
+        for (long r = 0; r < count; r++) {
+            const Number* from = rows + (n + r) * D;
+            float* to = floats.data() + r * width;
+            long d = 0;
+            for (; d + VW <= D; d += VW) store(to + d, Load(from + d));
+            if (d < D) {
+                std::memcpy(end.data(), from + d, (D - d) * sizeof(Number));
+                store(to + d, Load(end.data()));
+            }
         }
-        row_products(row.data(), vectors, width, Q, out + n, ld);
+        if (count == ROWS_TOGETHER) {
+            row_products<ROWS_TOGETHER>(floats.data(), vectors, width, Q, out + n, ld);
+        } else {
+            for (long r = 0; r < count; r++)
+                row_products<1>(floats.data() + r * width, vectors, width, Q, out + n + r, ld);
+        }
     }
 }
 
