@@ -6,12 +6,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from elmo.analysis.clusters import cluster_vectors
     from elmo.analysis.examples import Use, read_collection, read_senses
-<<<<<<< HEAD
-    from elmo.analysis.indexcollection import IndexCollection
-=======
     from elmo.analysis.heatmap import SentencePair, compare_sentences, draw_pair
+    from elmo.analysis.indexcollection import IndexCollection
     from elmo.analysis.mixes import draw_mixes, read_mixes
->>>>>>> main
     from elmo.analysis.neighbors import Neighbor, Question, answer_questions, find_neighbors
     from elmo.analysis.picture import draw_spots, spots_of_senses, spots_of_words
     from elmo.analysis.projection import aligned_planes, principal_plane
@@ -25,20 +22,14 @@ __all__ = [
     "Neighbor",
     "Question",
     "SenseCount",
-<<<<<<< HEAD
-    "TextCollection",
-=======
     "SentencePair",
->>>>>>> main
+    "TextCollection",
     "Use",
     "Uses",
     "aligned_planes",
     "answer_questions",
-<<<<<<< HEAD
     "cluster_vectors",
-=======
     "compare_sentences",
->>>>>>> main
     "compare_word",
     "count_senses",
     "draw_mixes",
@@ -62,20 +53,14 @@ _HOMES = {
     "Neighbor": "elmo.analysis.neighbors",
     "Question": "elmo.analysis.neighbors",
     "SenseCount": "elmo.analysis.senses",
-<<<<<<< HEAD
     "TextCollection": "elmo.analysis.textcollection",
-=======
     "SentencePair": "elmo.analysis.heatmap",
->>>>>>> main
     "Use": "elmo.analysis.examples",
     "Uses": "elmo.analysis.uses",
     "aligned_planes": "elmo.analysis.projection",
     "answer_questions": "elmo.analysis.neighbors",
-<<<<<<< HEAD
     "cluster_vectors": "elmo.analysis.clusters",
-=======
     "compare_sentences": "elmo.analysis.heatmap",
->>>>>>> main
     "compare_word": "elmo.analysis.similarity",
     "count_senses": "elmo.analysis.senses",
     "draw_mixes": "elmo.analysis.mixes",
