@@ -39,7 +39,11 @@ OTHERS = [
         if path != TEMPLATE
     ),
 ]
-OF_THE_CODE = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "architecture.md", ROOT / "dev" / "log.md"]
+OF_THE_CODE = [
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "docs" / "architecture.md",
+    *(ROOT / "dev" / name for name in ("log.md", "walks.md")),
+]
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)]*))?\)")
 NEEDS = re.compile(r"^<!-- needs: (.*) -->$", re.MULTILINE)
 FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

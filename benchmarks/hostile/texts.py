@@ -32,6 +32,13 @@ WORDS = b"<S>\n</S>\n<UNK>\nthe\nriver\nrose\n"
 COLUMNS = b"-DOCSTART- -X- O O\n\nPaul NNP B-NP B-PER\nsleeps VBZ B-VP O\n\nLisbon NNP B-NP I-LOC\n"
 CONLLU = b"# text = It fell\n1\tIt\tit\tPRON\tPRP\t_\t2\tnsubj\t_\t_\n2\tfell\tfall\tVERB\tVBD\t_\t0\troot\t_\t_\n"
 ROLES = b"The DT - (ARG1*\nriver NN - *)\nrose VBD rise.01 (V*)\n. . - *\n\nNothing NN -\n"
+DOCUMENT = b"""#begin document (d/1); part 000
+d/1 0 0 Paul NNP * - - - Paul * (0|(1)
+d/1 0 1 's POS * - - - Paul * 0)
+
+d/1 0 0 He PRP * - - - - * (1)
+#end document
+"""
 TREES = b"(3 (2 The) (4 (3 best) (2 film)))\n(1 (2 Too) (1 long))\n"
 LINES = b"good\tA fine river .\nbad\tA dull one .\n"
 CSV = b'label,text\ngood,"A fine river, and wide ."\nbad,"A ""dull""\none ."\ngood,Fine again .\n'
@@ -121,6 +128,9 @@ def text_targets() -> list[Target]:
         Target("columns", {"c.txt": COLUMNS}, "c.txt", mutate_text, examples("ner", "c.txt"), pipes=True),
         Target("CoNLL-U", {"c.conllu": CONLLU}, "c.conllu", mutate_text, examples("pos", "c.conllu"), pipes=True),
         Target("roles", {"r.txt": ROLES}, "r.txt", mutate_text, examples("roles", "r.txt"), pipes=True),
+        Target(
+            "document", {"d.conll": DOCUMENT}, "d.conll", mutate_text, examples("coreference", "d.conll"), pipes=True
+        ),
         Target("trees", {"c.trees": TREES}, "c.trees", mutate_text, examples("classification", "c.trees"), pipes=True),
         Target("labels", {"c.tsv": LINES}, "c.tsv", mutate_text, examples("classification", "c.tsv"), pipes=True),
         Target("labels.csv", {"c.csv": CSV}, "c.csv", mutate_text, examples("classification", "c.csv"), pipes=True),

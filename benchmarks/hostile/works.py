@@ -325,16 +325,16 @@ def _indexes(directory: Path) -> list[Target]:
     merge = index_build.merge_parts
 
     def interrupt(*given: Any, **options: Any) -> Any:
-        begun.update(contents(folder_beside(directory / "begun")))
+        begun.update(contents(folder_beside(directory / "halfway")))
         return merge(*given, **options)
 
     with patch.object(index_build, "merge_parts", interrupt):
-        build(directory / "begun", resume=False)
+        build(directory / "halfway", resume=False)
     block = next(name for name in begun if name.startswith("blocks/"))
-    files = {f"begun.building/{name}": begun[name] for name in ("plan.json", block)}
-    changes = {"begun.building/plan.json": mutate_json_text, f"begun.building/{block}": mutate_safetensors}
+    files = {f"halfway.building/{name}": begun[name] for name in ("plan.json", block)}
+    changes = {"halfway.building/plan.json": mutate_json_text, f"halfway.building/{block}": mutate_safetensors}
 
     def go_on(path: Path) -> object:
-        return build(path / "begun", resume=True).verify()
+        return build(path / "halfway", resume=True).verify()
 
     return [*stored, *targets_of("index build", files, changes, go_on)]

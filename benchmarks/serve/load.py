@@ -181,14 +181,18 @@ def main() -> None:
     parser.add_argument(
         "--most-waiting-tokens", type=int, default=200_000, help="of the server; few: refusals are seen"
     )
+    parser.add_argument("--threads", type=int, help="of the model, both ways; 1: processor times without waiting")
     arguments = parser.parse_args()
-    embedder = elmo.load(device="cpu")
+    embedder = elmo.load(device="cpu", num_threads=arguments.threads)
     texts = list(read_collection())
     asks = make_asks(embedder, texts, size=arguments.texts, path=arguments.path, accept=arguments.accept)
     print(f"load of the machine before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     clock, processor = [], []
     total = Counter[int]()
-    with started("--device", "cpu", "--most-waiting-tokens", str(arguments.most_waiting_tokens)) as server:
+    options = ["--device", "cpu", "--most-waiting-tokens", str(arguments.most_waiting_tokens)]
+    if arguments.threads is not None:
+        options += ["--threads", str(arguments.threads)]
+    with started(*options) as server:
         for number in range(arguments.rounds):
             pure = pure_rate(embedder, texts, min(arguments.seconds, 20))
             begin, used = time.perf_counter(), time.process_time() + server.processor_seconds

@@ -269,7 +269,7 @@ def test_a_given_vocabulary_in_the_wrong_order_is_reported(tmp_path: Path, caplo
     file = write(tmp_path / "text", "".join(" ".join(words[i:]) + "\n" for i in range(20)))
     vocabulary = Vocabulary(("<S>", "</S>", "<UNK>", *words))
     build_corpus([file], tmp_path / "store", tokenized=True, vocabulary=vocabulary, heldout=0)
-    assert "not sorted by falling frequency" in caplog.text
+    assert "not sorted by descending frequency" in caplog.text
 
 
 def test_a_vocabulary_of_other_words_is_refused(tmp_path: Path) -> None:

@@ -43,6 +43,19 @@ ROLES = {
     "task.model.mark": 4,
     "task.model.finder": 32,
 }
+COREFERENCE = {
+    "task.model.hidden": 16,
+    "task.model.layers": 2,
+    "task.model.dropout": 0.0,
+    "task.model.embedding_dropout": 0.0,
+    "task.model.unit_dropout": 0.0,
+    "task.model.units": 16,
+    "task.model.feature": 4,
+    "task.model.width": 6,
+    "task.model.kept": 1.0,
+    "train.batch_size": 2,
+    "train.learning_rate": 0.01,
+}
 
 
 def all_wrong(answer: Any) -> Any:
@@ -60,6 +73,7 @@ class Sample(NamedTuple):
     broken: str  # a line that is none
     broken_line: int
     wrong: Callable[[Any], Any] = all_wrong
+    needs: str | None = None  # a library that an extra brings
 
 
 SAMPLES_OF_TASKS = {
@@ -90,6 +104,16 @@ SAMPLES_OF_TASKS = {
         2,
         lambda _: Roles((), ()),
     ),
+    "coreference": Sample(
+        "coreference",
+        SAMPLES / "coreference-train.conll",
+        SAMPLES / "coreference-dev.conll",
+        COREFERENCE,
+        "#begin document (b); part 000\nb 0 0 It - - - - - - * (1\n#end document\n",
+        2,
+        lambda _: (),
+        "scipy",
+    ),
     "classification of lines": Sample(
         "classification", SAMPLES / "reviews-train.tsv", SAMPLES / "reviews-dev.tsv", CLASSIFIER, "good\tyes\nbad\n", 2
     ),
@@ -111,6 +135,13 @@ SAMPLES_OF_TASKS = {
 def small_recipe(sample: Sample, **changes: Any) -> Recipe:
     dotted = {name.replace("__", "."): value for name, value in changes.items()}
     return find_recipe(sample.task).changed({**SMALL, **sample.changes, **dotted})
+
+
+@pytest.fixture(autouse=True)
+def _extra_of_the_sample(request: pytest.FixtureRequest) -> None:
+    sample = request.node.callspec.params.get("sample") if hasattr(request.node, "callspec") else None
+    if isinstance(sample, Sample) and sample.needs is not None:
+        pytest.importorskip(sample.needs, reason=f"needs {sample.needs}, which an extra brings (make test has it)")
 
 
 @pytest.fixture(scope="session")

@@ -98,8 +98,8 @@ class GivenVocabulary:
         correlation = rank_correlation(self._vocabulary.words, self._counts)
         if correlation is not None and correlation < LEAST_RANK_CORRELATION:
             logger.warning(
-                "the given vocabulary is not sorted by falling frequency in this text (rank correlation %.2f), which "
-                "makes the sampled softmax worse; see `elmo vocab check`",
+                "the given vocabulary is not sorted by descending frequency in this text (rank correlation %.2f), "
+                "which makes the sampled softmax worse; see `elmo vocab check`",
                 correlation,
             )
         return self._vocabulary

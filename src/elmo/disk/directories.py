@@ -64,7 +64,7 @@ def check_replaceable(path: Path, *, overwrite: bool, replaceable: Callable[[Pat
 def recover(path: Path) -> None:
     """Undo a replacement that was interrupted after the old directory was set aside and before the new one came."""
     previous = _previous(path)
-    with contextlib.suppress(OSError, ValueError):  # another process may have done it; a name may be none
+    with contextlib.suppress(OSError, ValueError):  # another process was first, or `path` is no name
         if previous.is_dir() and not path.exists():
             os.rename(previous, path)
 

@@ -333,7 +333,7 @@ class _Loop:
                 f"to an earlier checkpoint; lower optimizer.learning_rate (it was {self.plan.learning_rate:g})"
             )
         saved = self.world.say(roll_back(self.run, guard) if self.world.is_first else None)
-        if saved is None:  # the first one is, and the newest such is never removed; but files can be lost
+        if saved is None:  # the first checkpoint is whole, and one is always kept; but files can be lost
             raise ElmoError(
                 f"{self.run}: the training diverged at step {progress.step}, and no whole checkpoint from before that "
                 f"is left; start again with a lower optimizer.learning_rate (it was {self.plan.learning_rate:g})"

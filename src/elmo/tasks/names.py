@@ -2,4 +2,4 @@
 
 from typing import Literal
 
-TaskName = Literal["ner", "chunk", "pos", "classification", "entailment", "questions", "roles"]
+TaskName = Literal["ner", "chunk", "pos", "classification", "entailment", "questions", "roles", "coreference"]

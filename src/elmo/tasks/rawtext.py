@@ -24,6 +24,21 @@ def raw_example(tokens: Tokens, number: int, text: str, *, path: str, answer: st
     return Example((Text(tuple(tokens.words)),), answer, place, Raw(number, text, tuple(tokens.starts)))
 
 
+def read_raw_document(path: str, tokenizer: Tokenizer) -> Example:
+    """All of a file as one text of many sentences; no sentence goes over the end of a line."""
+    words: list[tuple[str, ...]] = []
+    starts: list[int] = []
+    lines: list[str] = []
+    before = 0  # characters
+    for _, line in read_lines(path):
+        for tokens in tokenizer.sentences(line):
+            words.append(tuple(tokens.words))
+            starts += [before + start for start in tokens.starts]
+        lines.append(line)
+        before += len(line) + 1
+    return Example((Text.of_sentences(words),), None, path, Raw(1, "\n".join(lines), tuple(starts)))
+
+
 def in_lines(
     examples: Sequence[Example], beliefs: Sequence[Any]
 ) -> Iterator[tuple[dict[str, Any], list[tuple[Example, Any]]]]:

@@ -10,6 +10,7 @@ from elmo.disk.guarded.tomlfiles import parse_toml, read_toml
 from elmo.errors import ConfigError
 from elmo.model.fields import in_present_names, read_fields
 from elmo.tasks.classification.task import ClassificationConfig
+from elmo.tasks.coreference.task import CoreferenceConfig
 from elmo.tasks.embedding.config import CharactersConfig, ElmoConfig, EmbeddingConfig, WordsConfig
 from elmo.tasks.entailment.task import EntailmentConfig
 from elmo.tasks.questions.task import QuestionsConfig
@@ -112,6 +113,12 @@ RECIPES: dict[str, Recipe] = {
         task=RolesConfig(),
         embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.001)),
         train=TaskTrainConfig(epochs=20, batch_size=64, learning_rate=1e-3, patience=8),
+    ),
+    # Lee et al. 2018: a document a step, Adam at 0.001, gradients clipped at 5, no lambda.
+    "coreference": Recipe(
+        task=CoreferenceConfig(),
+        embedding=EmbeddingConfig(elmo=ElmoConfig(dropout=0.0, mix_l2=0.0)),
+        train=TaskTrainConfig(epochs=30, batch_size=1, learning_rate=1e-3, patience=10),
     ),
 }
 

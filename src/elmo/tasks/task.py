@@ -5,7 +5,7 @@ N examples, M integers of an answer, G integers given with an example, K labels.
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -16,6 +16,7 @@ from elmo.tasks.details import Details
 from elmo.tasks.embedding.embedding import TaskEmbedding
 from elmo.tasks.embedding.texts import TextBatch
 from elmo.tasks.examples import Example
+from elmo.tasks.htmlpage import MarkedText
 from elmo.text.tokenizer import Tokenizer
 
 logger = logging.getLogger(__name__)
@@ -128,6 +129,12 @@ class Task(ABC):
 
         The belief of an example without tokens is None.
         """
+
+    def marked_texts(self, reports: Iterable[Mapping[str, Any]]) -> Iterator[MarkedText]:  # noqa: ARG002 - for tasks that mark
+        """What `report` gives as texts with marks, for people to look at."""
+        raise InputError(
+            "this task marks no places in a text, so there is nothing to show as HTML; --json has its answers"
+        )
 
     @abstractmethod
     def details(self, examples: Sequence[Example], answers: Sequence[Any]) -> Details:

@@ -88,7 +88,7 @@ def _examine(source: Source, counts: Mapping[str, int] | None) -> tuple[list[Voc
     if counts is not None:
         correlation = rank_correlation(words, counts)
         if correlation is not None and correlation < LEAST_RANK_CORRELATION:
-            message = f"not sorted by falling frequency: rank correlation with the counts is {correlation:.2f}"
+            message = f"not sorted by descending frequency: rank correlation with the counts is {correlation:.2f}"
             findings.append(VocabularyFinding("order", None, message, "sorted"))
             words = sorted(words, key=lambda word: -counts.get(word, 0))
     return findings, words

@@ -261,3 +261,18 @@ def test_questions_are_refused_by_other_tasks(command: Command, model: Path, tmp
     done = command("task", "predict", tmp_path / "run", SAMPLES / "ner-dev.txt", "--question", "Who?")
     assert done.code == 2
     assert "this task answers no questions" in done.err
+
+
+def test_predict_marks_names_in_one_html_file(command: Command, model: Path, tmp_path: Path) -> None:
+    train_ner(command, model, tmp_path / "run")
+    (tmp_path / "raw.txt").write_text("Anna & Tom <came>.\n", encoding="utf-8")
+    page = tmp_path / "page.html"
+    done = command("task", "predict", tmp_path / "run", tmp_path / "raw.txt", "--text", "--html", "-o", page)
+    assert done.code == 0, done.err
+    text = page.read_text("utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert "<title>raw.txt</title>" in text
+    assert "&lt;came&gt;" in text
+    done = command("task", "predict", tmp_path / "run", tmp_path / "raw.txt", "--text", "--html", "--json")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "--json and --html are both given" in done.err

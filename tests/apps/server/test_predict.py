@@ -98,3 +98,20 @@ def test_what_cannot_be_answered_is_refused(embedder: Embedder, ner: TrainedTask
 
 def test_without_a_task_there_is_no_such_path(server: Running) -> None:
     assert server.post("/predict", {"inputs": "a"}).status == 404
+
+
+RECORDS = {
+    "classification of lines": {"text": "A good film."},
+    "entailment": {"premise": "A man sleeps.", "hypothesis": "Nobody is awake."},
+    "questions": {"context": "Anna flew to Lisbon. Tom slept.", "question": "Who slept?"},
+}
+
+
+@pytest.mark.parametrize("name", sorted(set(RECORDS) & set(SAMPLES_OF_TASKS)))
+def test_records_are_those_of_a_file(embedder: Embedder, tmp_path: Path, name: str) -> None:
+    trained, record = train(SAMPLES_OF_TASKS[name], tmp_path), RECORDS[name]
+    (tmp_path / "asked.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
+    with running(make_app(embedder, tasks={name: trained}, limits=LIMITS)) as server:
+        reply = server.post("/predict", {"inputs": [record]})
+    assert reply.status == 200, reply.error
+    assert reply.json["results"] == trained.report(trained.task.read_questions(str(tmp_path / "asked.jsonl"), None))

@@ -69,7 +69,7 @@ def build_index(
             `<out_dir>.building`.
         layers: Which vectors are kept: "top", "mean", "all" or a number, or several of these. Each costs D numbers a
             token; layer 0, which has no context, D numbers a distinct word.
-        store: Their type: float16 (2 bytes a number), or int8 (1 byte; cosines are off by about 0.002).
+        store: Their type: float16 (2 bytes a number), or int8 (1 byte; cosines change in the third decimal).
         tokenized: Lines are sentences whose tokens stand between white space; otherwise raw text.
         only_words: Keep the uses of these words alone, in upper and lower case; sentences without them are left out.
         most_uses: Keep at most so many uses of each word, chosen evenly at random (always the same ones).

@@ -10,6 +10,7 @@ import typer
 from elmo.apps.cli import options
 from elmo.apps.cli.details import detail_lines
 from elmo.apps.cli.resuming import command_again, end_unfinished
+from elmo.errors import ConfigError
 from elmo.tasks.embedding.choices import TaskLayers, Where
 from elmo.tasks.names import TaskName
 
@@ -176,15 +177,18 @@ def predict(
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object a line: answers, probabilities, places in the text.")
     ] = False,
+    as_html: Annotated[
+        bool, typer.Option("--html", help="One HTML file with names, roles or chains marked in colours.")
+    ] = False,
     model: ModelPath = None,
     device: options.Device = None,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Answer with a trained task model: tags, labels of texts or pairs, roles of predicates, answers to questions.
+    """Answer with a trained task model: tags, labels of texts or pairs, answers to questions, roles, chains.
 
     With --text a tagger reads the sentences of a line one by one; a blank line follows the tags of each line. Pairs are
     lines of `premise<TAB>hypothesis`. Questions are named by --question; a line is an answer, its probability, and
-    where it starts and ends.
+    where it starts and ends. For coreference the whole file is one document.
 
     Example: elmo task predict run sentences.txt --text -o tagged.txt
 
@@ -195,6 +199,8 @@ def predict(
     from elmo.text.lines import refuse_output_in_source
     from elmo.text.tokenizer import Tokenizer
 
+    if as_json and as_html:
+        raise ConfigError("--json and --html are both given; one of them says what is written")
     if output != "-":
         refuse_output_in_source(source, output)
         options.refuse_existing(Path(output), overwrite=overwrite)
@@ -207,7 +213,14 @@ def predict(
         examples = trained.task.ask(source, questions)
     else:
         examples = trained.task.read_questions(source, tokenizer if text else None)
-    if as_json or questions:
+    if as_html:
+        from elmo.tasks.htmlpage import html_page
+
+        trained.task.marked_texts(())  # refuses now, and not after all is answered
+        marked_texts = trained.task.marked_texts(trained.report(examples))
+        title = trained.name if source == "-" else Path(source).name
+        found = ["".join(html_page(title, marked_texts, language=tokenizer.language or "und"))]
+    elif as_json or questions:
         found = list(_told(trained.report(examples), as_json=as_json, most=most_answers))
     else:
         found = list(trained.task.write(examples, trained.predict(examples)))

@@ -12,7 +12,7 @@ from torch import Tensor
 
 SCALE_EVERY = 4  # steps; float64 has room for that many, and on a GPU every operation of a step counts
 TINY = 1e-300  # the least a float64 sum is taken for, so that its logarithm stays finite
-LOST = 1e-200  # below this, what has become zero on the way may count
+LOST = 1e-200  # sums below this may miss paths that were rounded to zero on the way, so they are computed anew
 LEAST = -1e6  # stands for -inf where logarithms are added, whose gradient would be NaN
 
 

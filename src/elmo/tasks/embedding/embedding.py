@@ -51,11 +51,11 @@ class TaskEmbedding(nn.Module):
         self.elmo = None if model is None else make_elmo(model, config.elmo)
         self.register_buffer("_place", torch.empty(0), persistent=False)
         elmo_dim = 0 if self.elmo is None else self.elmo.dim
-        self.input_dim = (
-            (0 if self.words is None else word_dim)
-            + (0 if config.characters is None else config.characters.filters)
-            + (elmo_dim if config.elmo.where in ("input", "both") else 0)
+        # Word vector and characters, which stand before ELMo at the input.
+        self.static_dim = (0 if self.words is None else word_dim) + (
+            0 if config.characters is None else config.characters.filters
         )
+        self.input_dim = self.static_dim + (elmo_dim if config.elmo.where in ("input", "both") else 0)
         self.output_dim = elmo_dim if config.elmo.where in ("output", "both") else 0
 
     @property

@@ -37,6 +37,7 @@ class TextBatch:
     index: Tensor  # [N, T], which of the W words stands there
     mask: Tensor  # [N, T]
     lengths: Tensor  # [N], on the host
+    sentence_lengths: list[list[int]]  # of each text, those of its sentences
     layers: Tensor | None  # [L, N, T, D], kept, of a frozen biLM
     unread: Unread | None  # where no layers are kept
 
@@ -109,6 +110,7 @@ class TextTable:
             index=torch.from_numpy(index.reshape(words.shape)).to(device, non_blocking=True),
             mask=mask,
             lengths=torch.from_numpy(self.lengths[rows]),
+            sentence_lengths=[self._sentence_lengths[self._sentences_of[n]].tolist() for n in rows.tolist()],
             layers=None if self._layers is None else self._layers.gather(places),
             unread=None if self._elmo is None or self._layers is not None else self._unread(rows),
         )

@@ -1,6 +1,6 @@
 """The task of semantic roles: column files with gold predicates in, roles out; F1 by srl-eval.pl's rules."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -8,6 +8,7 @@ from elmo.errors import InputError
 from elmo.tasks.details import Details, label_scores, rates
 from elmo.tasks.embedding.embedding import TaskEmbedding
 from elmo.tasks.examples import Example
+from elmo.tasks.htmlpage import Mark, MarkedText
 from elmo.tasks.rawtext import in_lines, read_raw_sentences, told_tokens
 from elmo.tasks.roles.bio import bio_ids, bio_spans
 from elmo.tasks.roles.columns import (
@@ -20,7 +21,15 @@ from elmo.tasks.roles.columns import (
     write_role_sentence,
 )
 from elmo.tasks.roles.model import Labelled, RoleLabeller, RolesModelConfig, finder_targets, no_labels
-from elmo.tasks.roles.propositions import PREDICATE, Counts, Proposition, Roles, argument_counts, paired_roles
+from elmo.tasks.roles.propositions import (
+    CONTINUED,
+    PREDICATE,
+    Counts,
+    Proposition,
+    Roles,
+    argument_counts,
+    paired_roles,
+)
 from elmo.tasks.tagging.spans import Span
 from elmo.tasks.task import Scores, Task
 from elmo.text.tokenizer import Tokenizer
@@ -47,6 +56,7 @@ class SemanticRoles(Task):
     """An example is a sentence with all its predicates, an answer `Roles`. Learned is one predicate at a time."""
 
     metric = "f1"
+    reads_records = False  # a sentence takes as many lines as it has tokens
 
     def __init__(self, config: RolesConfig) -> None:
         self.config = config
@@ -132,6 +142,27 @@ class SemanticRoles(Task):
         """One object a line of raw text (or sentence of a column file) with the predicates of its sentences."""
         for values, pairs in in_lines(examples, beliefs):
             yield {**values, "sentences": [_told(e, belief, labels) for e, belief in pairs if belief is not None]}
+
+    def marked_texts(self, reports: Iterable[Mapping[str, Any]]) -> Iterator[MarkedText]:
+        """The sentence of each predicate with its roles."""
+        for values in reports:
+            for sentence in values["sentences"]:
+                first = sentence["start"]
+                text = values["text"][first : sentence["end"]]
+                for predicate in sentence["predicates"]:
+                    marks = (
+                        Mark(
+                            role["start"] - first,
+                            role["end"] - first,
+                            role["label"],
+                            role["label"].removeprefix(CONTINUED),
+                            f"{role['label']} {role['probability']:.2f}",
+                        )
+                        for role in predicate["roles"]
+                    )
+                    yield MarkedText(text, tuple(marks), heading=predicate["text"])
+                if not sentence["predicates"]:
+                    yield MarkedText(text, ())
 
     def details(self, examples: Sequence[Example], answers: Sequence[Any]) -> Details:
         """Of each role."""

@@ -1,7 +1,7 @@
 """The tagging tasks: chunks scored by F1 (names, phrases), or plain labels scored by accuracy (parts of speech)."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Literal
@@ -11,6 +11,7 @@ from elmo.errors import ConfigError, InputError
 from elmo.tasks.details import Details, confusion_details, label_scores
 from elmo.tasks.embedding.embedding import TaskEmbedding
 from elmo.tasks.examples import Example, Raw, Text
+from elmo.tasks.htmlpage import Mark, MarkedText
 from elmo.tasks.rawtext import in_lines, read_raw_sentences, told_tokens
 from elmo.tasks.tagging.columns import column, is_conllu, read_column_sentences
 from elmo.tasks.tagging.model import Tagger, TaggerConfig
@@ -153,6 +154,23 @@ class Tagging(Task):
         for values, pairs in in_lines(examples, beliefs):
             sentences = [self._sentence(e, belief, labels) for e, belief in pairs if belief is not None]
             yield {**values, "sentences": sentences}
+
+    def marked_texts(self, reports: Iterable[Mapping[str, Any]]) -> Iterator[MarkedText]:
+        """Each line of text with its chunks, or with the tag of each token."""
+        for values in reports:
+            parts = [
+                part
+                for sentence in values["sentences"]
+                for part in sentence["spans" if self.config.chunks else "tokens"]
+            ]
+            labels = [part["label" if self.config.chunks else "tag"] for part in parts]
+            yield MarkedText(
+                values["text"],
+                tuple(
+                    Mark(part["start"], part["end"], label, label, f"{label} {part['probability']:.2f}")
+                    for part, label in zip(parts, labels, strict=True)
+                ),
+            )
 
     def details(self, examples: Sequence[Example], answers: Sequence[Any]) -> Details:
         """Of each kind of chunk, or of each tag."""

@@ -1,0 +1,1 @@
+"""Coreference: which words of a document mean the same person or thing."""
