@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,17 @@ from elmo.text.textfiles import PlacedSentence
 def open_index(folder: str | os.PathLike[str]) -> "WordIndex":
     """Open the index in a directory; what is missing or does not fit together raises InputError."""
     return WordIndex(Path(folder))
+
+
+class SearchOptions(TypedDict, total=False):
+    """The options of `WordIndex.search_many`, which are those of `search_rows`."""
+
+    layer: int | str | None
+    count: int
+    words: Words
+    asked: Sequence[str | None] | None
+    centred: bool
+    but_not: Sequence[Sequence[str] | None] | None
 
 
 class WordIndex:
@@ -184,20 +195,10 @@ class WordIndex:
         )[0]  # fmt: skip
 
     def search_many(
-        self,
-        vectors: npt.NDArray[np.floating[Any]],
-        *,
-        layer: int | str | None = None,
-        count: int = 5,
-        words: Words = "all",
-        asked: Sequence[str | None] | None = None,
-        centred: bool = False,
-        but_not: Sequence[Sequence[str] | None] | None = None,
+        self, vectors: npt.NDArray[np.floating[Any]], **options: Unpack[SearchOptions]
     ) -> list[list[Neighbor]]:
-        """The same for Q vectors [Q, D], in one pass over the index; `asked` and `but_not` have an entry for each."""
-        found = self.search_rows(
-            vectors, layer=layer, count=count, words=words, asked=asked, centred=centred, but_not=but_not
-        )
+        """The same for Q vectors [Q, D] in one pass; `asked` (their words) and `but_not` have an entry for each."""
+        found = self.search_rows(vectors, **options)
         return [[self.neighbor(row, similarity) for similarity, row in one] for one in found]
 
     def search_rows(
