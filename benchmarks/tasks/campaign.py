@@ -96,6 +96,7 @@ def _tune(given: Any, path: Path) -> Path:
     """The biLM after one epoch on the texts of the training file."""
     if not (path / "model").is_dir():
         from elmo.apps.cli.main import main as elmo
+        from elmo.apps.cli.resuming import NOTHING_GAINED
 
         text = path.with_suffix(".txt")
         text.write_text("".join(f"{line}\n" for line in sentences(given.task, given.train)), encoding="utf-8")
@@ -103,7 +104,7 @@ def _tune(given: Any, path: Path) -> Path:
         arguments += ["--device", given.device] if given.device else []
         arguments += ["--steps", TINY_STEPS] if given.tiny else ["--epochs", "1"]
         arguments += ["--resume"] if path.exists() else []
-        if elmo(arguments) != 0:
+        if elmo(arguments) not in (0, NOTHING_GAINED):
             raise SystemExit("the biLM could not be tuned; --skip-tuned leaves it out")
     return path / "model"
 

@@ -5,6 +5,7 @@ and leave it idle. Layers of the frozen biLM are computed once, kept in a folder
 """
 
 import argparse
+import dataclasses
 import json
 import multiprocessing
 import os
@@ -30,7 +31,7 @@ ARMS: dict[str, dict[str, Any]] = {
     "top": {"embedding.elmo.where": "input", "embedding.elmo.layers": "top"},
     "output": {"embedding.elmo.where": "output"},
     "lambda 1": {"embedding.elmo.where": "input", "embedding.elmo.mix_l2": 1.0},  # the mix stays near the average
-    "tuned": {"embedding.elmo.where": "input"},  # with the biLM of --tuned-model
+    "tuned": {"embedding.elmo.where": "input"},  # biLM of --tuned-model, or tuned on the sentences
 }
 USUAL_ARMS = ("baseline", "input", "both", "top")
 
@@ -52,6 +53,7 @@ class Job(NamedTuple):
     cache: str
     device: str | None
     changes: tuple[str, ...]
+    tunes: bool = False  # whether the biLM is tuned on the training sentences first
 
     @property
     def files(self) -> dict[str, str]:
@@ -93,12 +95,13 @@ def train(job: Job) -> dict[str, Any]:
             device=job.device,
             store=_store(job.cache),
             progress_bar=False,
+            tuned=Path(job.cache) / "tuned" if job.tunes else None,
         )
         assert result.trained is not None, "interrupted"
         test = result.trained.evaluate(read["test"], store=_store(job.cache)) if "test" in read else None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    times = sorted(result.epoch_seconds)
+    times, reference = sorted(result.epoch_seconds), result.trained.bilm_reference
     return {
         "task": job.task,
         "arm": job.arm,
@@ -113,7 +116,8 @@ def train(job: Job) -> dict[str, Any]:
         "epoch_seconds": times[len(times) // 2],
         "seconds": round(time.perf_counter() - began, 1),
         "mixes": result.trained.embedding.mix_weights(),
-        "bilm": None if model is None else model.sha256,
+        "bilm": None if reference is None else reference.sha256,
+        "tuning": None if reference is None or reference.tuning is None else dataclasses.asdict(reference.tuning),
     }
 
 
@@ -162,11 +166,7 @@ def _examples(task: str, path: str, changes: tuple[str, ...]) -> Any:
 
 def model_of(arm: str, given: argparse.Namespace) -> str:
     """The biLM of an arm."""
-    if arm != "tuned":
-        return str(given.model)
-    if given.tuned_model is None:
-        raise SystemExit("the arm `tuned` needs a biLM that was fine-tuned on the task's text: --tuned-model")
-    return str(given.tuned_model)
+    return str(given.model if arm != "tuned" or given.tuned_model is None else given.tuned_model)
 
 
 def missing_jobs(jobs: list[Job], results: Path) -> list[Job]:
@@ -242,7 +242,7 @@ def make_parser(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--train", required=True)
     parser.add_argument("--dev", required=True)
     parser.add_argument("--model", required=True, help="the biLM")
-    parser.add_argument("--tuned-model", help="the biLM of the arm `tuned`: one that was fine-tuned on the task's text")
+    parser.add_argument("--tuned-model", help="the biLM of the arm `tuned`; made if not given")
     parser.add_argument("--vectors", help="static word vectors")
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--seeds", type=int, default=5)

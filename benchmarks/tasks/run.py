@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> None:
     jobs = [
         Job(
             given.task, arm, seed, fraction, given.train, given.dev, given.test, model_of(arm, given), given.vectors,
-            given.cache, given.device, tuple(given.changes),
+            given.cache, given.device, tuple(given.changes), arm == "tuned" and given.tuned_model is None,
         )
         for fraction in given.fractions
         for seed in range(given.first_seed, given.first_seed + given.seeds)

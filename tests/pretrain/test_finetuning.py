@@ -65,6 +65,37 @@ def test_a_model_from_hdf5_alone_gets_a_softmax_and_improves(general, domain, tm
     assert f"{result.before.average:.2f}" in native.card
 
 
+def test_a_model_without_a_softmax_learns_one_on_general_text_and_keeps_its_words(
+    general, domain, toy_store, tmp_path, caplog
+):
+    bare = dataclasses.replace(read_model(general), softmax=None, vocabulary=None)
+    statuses = [tune(bare, domain, tmp_path / "run", general=toy_store, time_limit=0).status]
+    result = tune(bare, domain, tmp_path / "run", general=toy_store, resume=True)
+    assert [*statuses, result.status] == ["time limit", "finished"]
+    words = read_model(result.model).vocabulary.words
+    known = CorpusStore.open(toy_store).vocabulary.words
+    assert words[: len(known)] == known
+    assert "gene" in words[len(known) :]
+    assert result.new_words == len(words) - len(known)
+    assert result.gained
+    assert "pulls the biLM along" not in caplog.text
+    assert read_model(tmp_path / "run" / "general" / "softmax" / "model").sha256 == bare.sha256
+    straight = tune(bare, domain, tmp_path / "straight", general=toy_store)
+    assert read_model(straight.model).sha256 == read_model(result.model).sha256
+
+
+def test_general_text_for_a_model_with_a_softmax_is_refused(general, domain, toy_store, tmp_path):
+    with pytest.raises(ConfigError, match="has a softmax, so that it needs no general text"):
+        tune(read_model(general), domain, tmp_path / "run", general=toy_store)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_domain_alone_for_a_model_without_a_softmax_is_warned_of(general, domain, tmp_path, caplog):
+    bare = dataclasses.replace(read_model(general), softmax=None, vocabulary=None)
+    tune(bare, domain, tmp_path / "run", config=TUNE.replace(steps=1), softmax_config=SOFTMAX.replace(steps=1))
+    assert "learned on the domain alone pulls the biLM along" in caplog.text
+
+
 def test_a_model_with_the_same_vocabulary_goes_on_at_once(general, toy_store, tmp_path):
     model = read_model(general)
     weights, softmax = model.sha256, model.softmax.weight.clone()

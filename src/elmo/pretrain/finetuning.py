@@ -1,7 +1,8 @@
 """`finetune`: go on training a model on text of a domain, and know what that brought.
 
 A model that has a softmax keeps it, with the domain's new words added (`extension`). One without (any from HDF5) first
-gets one over the domain's vocabulary (`softmax`), while its biLM stays as it is. Then all of it is trained, until
+gets one (`softmax`), over the words of general text or, for want of it, of the domain, while its biLM stays as it is.
+Then all of it is trained, until
 held-out text no longer gains. Both stages are runs as `pretrain` makes them. Before and after are measured over one
 vocabulary, and a training that gained nothing leaves the model as it was.
 """
@@ -22,7 +23,7 @@ from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.extension import extend_softmax, extended_vocabulary
 from elmo.pretrain.result import MODEL, Result, Status
 from elmo.pretrain.softmax import SOFTMAX_RUN, prepare_softmax
-from elmo.pretrain.stages import RunOptions, begin_stages
+from elmo.pretrain.stages import RunOptions, Stages, begin_stages
 from elmo.run.distributed import started_world
 from elmo.weights.card import front_matter, name_base
 from elmo.weights.formats import portable_name, read_model, write_model
@@ -30,7 +31,7 @@ from elmo.weights.loaded import LoadedModel
 
 logger = logging.getLogger(__name__)
 
-TRAINING_RUN, HDF5 = "training", "hdf5"
+TRAINING_RUN, HDF5, GENERAL = "training", "hdf5", "general"
 FEW_WORDS = 10_000_000
 MANY_OUTSIDE = 0.1  # of the held-out words; a perplexity that counts so many as one class says little
 
@@ -66,10 +67,13 @@ def finetune(
     *,
     config: TrainConfig | None = None,
     softmax_config: TrainConfig | None = None,
+    general: CorpusStore | str | os.PathLike[str] | None = None,
     **options: Unpack[RunOptions],
 ) -> FinetuneResult:
     """Fine-tune on a corpus store and write `out_dir/model` and `out_dir/hdf5`.
 
+    `general` is a store of text like that which the model was trained on: where the model has no softmax, one is
+    learned on it, which then learns the domain's words as any other does.
     `config` and `softmax_config` are for the two stages; their defaults are the recipes `finetune` and `softmax`. The
     architecture is the model's, whatever they say. The other options are those of `pretrain`.
     """
@@ -87,9 +91,24 @@ def finetune(
         for name in (SOFTMAX_RUN, TRAINING_RUN):
             find_saved(out / name, resume=False)  # refused now, not after the first perplexity
     has_softmax = model.softmax is not None and model.vocabulary is not None
+    if has_softmax and general is not None:
+        raise ConfigError(f"{model.source or 'model'}: has a softmax, so that it needs no general text to learn one on")
     if has_softmax:
         opened = opened.with_vocabulary(extended_vocabulary(model, opened))
     stages = begin_stages(out, options)
+    if general is not None:
+        given = general if isinstance(general, CorpusStore) else CorpusStore.open(Path(general))
+        found = _with_softmax(model, given, softmax_config, stages)
+        if isinstance(found, Result):
+            return FinetuneResult(status=found.status, run=out)
+        model, has_softmax = found, True
+        opened = opened.with_vocabulary(extended_vocabulary(model, opened))
+    elif not has_softmax and first:
+        logger.warning(
+            "%s has no softmax, and one that is learned on the domain alone pulls the biLM along and knows no other "
+            "word; text like that which it was trained on helps (--general-text), or a softmax from a file (--softmax)",
+            model.source or "the model",
+        )
     prepared = (
         (extend_softmax(model, opened), None) if has_softmax else prepare_softmax(model, opened, softmax_config, stages)
     )
@@ -131,6 +150,17 @@ def finetune(
         write_model(delivered, out / MODEL, card=card, overwrite=True)
         write_model(delivered, out / HDF5, format="bilm-tf", overwrite=True)
     return made
+
+
+def _with_softmax(
+    model: LoadedModel, general: CorpusStore, config: TrainConfig, stages: Stages
+) -> LoadedModel | Result:
+    """The model with a softmax learned on general text, or the result of a stage that was stopped."""
+    prepared = prepare_softmax(model, general, config, replace(stages, out=stages.out / GENERAL))
+    if isinstance(prepared, Result):
+        return prepared
+    made, _ = prepared
+    return model.replace(softmax=made.softmax, vocabulary=made.vocabulary)
 
 
 def _tell_start(before: Perplexity, *, vocabulary: int, out: Path, has_softmax: bool) -> None:

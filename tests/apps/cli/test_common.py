@@ -38,6 +38,14 @@ def test_fine_tuning_tells_its_plan_and_its_steps_and_that_it_was_finished(comma
     assert "elmo: expected: " in first.err
     assert "elmo: step 1 of 1" in first.err
     assert "1 of them new words of the text" in first.out
+    (tmp_path / "harmful.toml").write_text('[optimizer]\nkind = "adam"\nlearning_rate = 0.3\n', encoding="utf-8")
+    harmful = [*tune[:3], tmp_path / "harmful", *tune[4:], "--config", tmp_path / "harmful.toml", "--steps", "3"]
+    nothing = command(*harmful)
+    assert nothing.code == 3, nothing.err
+    assert "not predicted better than before: the biLM is left as it was" in nothing.out
+    refused = command(*tune, "--general-text", tmp_path / "text.txt", "--resume")
+    assert refused.code == 2
+    assert "leave out --general-text" in refused.err
     again = command(*tune, "--resume")
     assert again.code == 0, again.err
     assert "training: is finished already, at step 1" in again.err

@@ -9,7 +9,7 @@ from elmo.apps.cli import options
 from elmo.apps.cli.common import tell_progress
 from elmo.apps.cli.output import perplexity_line, say
 from elmo.apps.cli.reading import is_store, read_language_model
-from elmo.apps.cli.resuming import command_again, end_unfinished
+from elmo.apps.cli.resuming import NOTHING_GAINED, command_again, end_unfinished
 
 
 def finetune(
@@ -31,6 +31,14 @@ def finetune(
         ),
     ] = None,
     softmax: options.SoftmaxFile = None,
+    general_text: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--general-text",
+            help="For a model without a softmax: text like that which it was trained on, to learn one on first; may be "
+            "given again. Or one corpus store.",
+        ),
+    ] = None,
     softmax_only: Annotated[
         bool, typer.Option("--softmax-only", help="Leave the biLM as it is and write only a softmax for it.")
     ] = False,
@@ -43,9 +51,10 @@ def finetune(
 ) -> None:
     """Fine-tune a model on a domain, stop when held-out text no longer gains, and say what it brought.
 
-    The model keeps its softmax, with the domain's new words added. One without (any from HDF5) gets one over the
-    domain's vocabulary first, or takes that of a file; --softmax-only stops there and writes it to
-    OUTPUT/softmax.safetensors.
+    The model keeps its softmax, with the domain's new words added. One without (any from HDF5) takes that of a file
+    (--softmax), or learns one first, on general text (--general-text) or on the domain; --softmax-only stops there and
+    writes it to OUTPUT/softmax.safetensors. If held-out text is not predicted better than before, the biLM stays as it
+    was, and the exit status is 3.
 
     Example: elmo finetune abstracts.txt -o tuned --model my-model
     """
@@ -57,22 +66,31 @@ def finetune(
 
     tell_progress("elmo.pretrain")
     start = read_language_model(model, softmax)
+    if general_text and start.has_softmax:
+        raise typer.BadParameter(f"{start.source} has a softmax; leave out --general-text, which is to learn one on")
+    if general_text and softmax_only:
+        raise typer.BadParameter("--softmax-only learns a softmax on the text itself; leave out --general-text")
     if start.softmax is None:
-        say(f"{start.source} has no softmax; one is trained on the text first (--softmax takes one from a file)")
-    if len(text) == 1 and is_store(text[0]):
-        store = CorpusStore.open(text[0])
-    else:
+        where = "the general text" if general_text else "the text"
+        say(f"{start.source} has no softmax; one is trained on {where} first (--softmax takes one from a file)")
+
+    def build(inputs: list[str], name: str, entries: int | None) -> CorpusStore:
+        if len(inputs) == 1 and is_store(inputs[0]):
+            return CorpusStore.open(inputs[0])
         output.mkdir(parents=True, exist_ok=True)
-        store = build_corpus(
-            text,
-            output / "corpus",
+        return build_corpus(
+            inputs,
+            output / name,
             tokenizer=None if tokenized else start.tokenizer,
             tokenized=tokenized,
             lines=lines,
-            vocabulary_size=vocabulary_size,
+            vocabulary_size=entries,
             heldout=heldout,
             resume=True,
         )
+
+    store = build(text, "corpus", vocabulary_size)
+    general = build(general_text, "general-corpus", None) if general_text else None
     changes = {"epochs": epochs, "steps": steps, "batch_size": batch_size}
     given = {name: value for name, value in changes.items() if value is not None}
     recipe = TrainConfig.recipe("softmax")
@@ -101,6 +119,7 @@ def finetune(
         output,
         config=chosen.replace(**given),
         softmax_config=recipe.replace(**given),
+        general=general,
         resume=resume,
         device=device,
         time_limit=None if time_limit is None else 60 * time_limit,
@@ -119,3 +138,5 @@ def finetune(
     if not result.gained:
         say("held-out text is not predicted better than before: the biLM is left as it was")
     say(f"the model is {result.model}, and in bilm-tf's format {result.hdf5}")
+    if not result.gained:
+        raise typer.Exit(NOTHING_GAINED)

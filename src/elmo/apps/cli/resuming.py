@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import typer
 
 INTERRUPTED = 130  # as a shell has it for Ctrl-C
+NOTHING_GAINED = 3  # a fine-tuning left the model as it was: a script may want to know
 
 
 def end_unfinished(status: str) -> None:

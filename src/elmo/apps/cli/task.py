@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
     from elmo.embed.module import Elmo
     from elmo.tasks.embedding.layercache import LayerStore
+    from elmo.tasks.training.trained import BiLMReference
 
 TEST_SCORES = "test.json"  # in the folder of a run
+TUNED = "tuned"  # the folder of tuned biLMs, in that or in the cache
 
 
 Cache = Annotated[
@@ -52,6 +54,13 @@ def train(
         Where | None,
         typer.Option("--elmo", help="Where ELMo is added: input if not given; none: the baseline, without biLM."),
     ] = None,
+    tune_bilm: Annotated[
+        bool,
+        typer.Option(
+            "--tune-bilm",
+            help="First fine-tune the biLM on the sentences of --train, and keep it in --cache for other runs.",
+        ),
+    ] = False,
     layers: Annotated[TaskLayers | None, typer.Option("--layers", help="All layers mixed, or the top one.")] = None,
     label_column: Annotated[
         int | None, typer.Option("--label-column", help="Of column files: from 1, or from -1 at the end.")
@@ -118,12 +127,15 @@ def train(
         device=device,
         store=store,
         time_limit=None if time_limit is None else 60 * time_limit,
+        tuned=(cache or output) / TUNED if tune_bilm else None,
     )
     if result.trained is None:
         typer.echo(f"{result.status} after {result.epochs} epochs; go on with: {command_again(context.obj.arguments)}")
         end_unfinished(result.status)
         return
     typer.echo(f"{result.status} after {result.epochs} epochs; the best was epoch {result.best_epoch}")
+    for line in tuning_lines(result.trained.bilm_reference):
+        typer.echo(line)
     typer.echo(f"dev: {score_line(result.scores)}")
     if test is not None:
         scores = result.trained.evaluate(test, store=store)
@@ -308,6 +320,19 @@ def _told(objects: "Iterable[dict[str, Any]]", *, as_json: bool, most: int) -> "
 def score_line(scores: dict[str, float]) -> str:
     """Scores in one line, in per cent."""
     return ", ".join(f"{name} {value:.2f}" for name, value in scores.items())
+
+
+def tuning_lines(reference: "BiLMReference | None") -> list[str]:
+    """What fine-tuning the biLM brought, if it was done."""
+    tuning = None if reference is None else reference.tuning
+    if tuning is None:
+        return []
+    left = "" if tuning.gained else "; it is left as it was"
+    line = (
+        f"biLM: held-out perplexity of {tuning.sentences:,} training sentences {tuning.before:.2f} before, "
+        f"{tuning.after:.2f} after fine-tuning ({tuning.outside:.2%} out of vocabulary){left}"
+    )
+    return [line]
 
 
 def mix_lines(mixes: dict[str, Any]) -> list[str]:

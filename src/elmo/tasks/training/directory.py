@@ -2,7 +2,7 @@
 
 The directory has task.json (recipe, labels, scores, mixes, which biLM), model.safetensors (what was learned), words.txt
 and, for word vectors that did not learn, vectors.safetensors. A frozen biLM is not in it but named by its hash; one
-that learned too is a model directory inside, `bilm`.
+that learned too, or was tuned on the task's sentences, is a model directory inside, `bilm`.
 """
 
 import dataclasses
@@ -64,7 +64,8 @@ def save_trained_task(trained: TrainedTask, directory: Path, *, overwrite: bool 
     whole = atomic_directory(directory, overwrite=overwrite, replaceable=is_trained_task)
     with errors_naming(directory), whole as folder:
         state = trained.model.state_dict()
-        if embedding.elmo is not None and trained.recipe.embedding.elmo.train_bilm:
+        learned_too = trained.recipe.embedding.elmo.train_bilm
+        if embedding.elmo is not None and (learned_too or (reference is not None and reference.is_tuned)):
             write_model(embedding.elmo.model.replace(softmax=None), folder / BILM)
             state = {name: t for name, t in state.items() if not name.startswith(BILM_PREFIX)}
         write_tensors(folder / WEIGHTS, {name: t.cpu() for name, t in state.items()})
@@ -80,7 +81,7 @@ def save_trained_task(trained: TrainedTask, directory: Path, *, overwrite: bool 
             "words": None
             if word_list is None or words is None
             else {"known": len(word_list.known), "rest": len(word_list.rest), "dim": words.weight.shape[1]},
-            "bilm": None if reference is None else dataclasses.asdict(reference),
+            "bilm": None if reference is None else reference.to_dict(),
             "recipe": trained.recipe.to_dict(),
             **trained.facts,
         }
@@ -127,8 +128,14 @@ def load_trained_task(
     word_list = None if words is None else WordList.read(folder / WORDS, known=words.known, rest=words.rest)
     loaded = None
     if reference is not None:
-        learned_too = recipe.embedding.elmo.train_bilm
-        loaded = read_model(folder / BILM) if learned_too else _find_model(reference, model, model_path, folder=folder)
+        if recipe.embedding.elmo.train_bilm:
+            loaded = read_model(folder / BILM)
+        elif reference.is_tuned and (model is None or model.sha256 != reference.sha256):
+            loaded = read_model(folder / BILM)
+            if loaded.sha256 != reference.sha256:
+                raise WeightsError(f"{folder / BILM}: has another hash than {folder / TASK} says; the file is damaged")
+        else:
+            loaded = _find_model(reference, model, model_path, folder=folder)
     task = recipe.make_task()
     word_dim = 0 if words is None else words.dim
     network = build_model(task, recipe.embedding, labels, word_list=word_list, word_dim=word_dim, model=loaded)

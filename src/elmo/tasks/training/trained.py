@@ -1,5 +1,6 @@
 """`TrainedTask`: a task model with all it needs to answer. Where it is kept: `elmo.tasks.training.directory`."""
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,11 +25,37 @@ MOST_EXAMPLES, MOST_POSITIONS = 256, 32768
 
 
 @dataclass(frozen=True, kw_only=True)
+class Tuning:
+    """What fine-tuning a biLM on a task's training sentences brought: the perplexity of those that were held out.
+
+    If it gained nothing, the biLM is the one from before. `outside`: the share of words outside the vocabulary.
+    """
+
+    gained: bool
+    before: float
+    after: float
+    outside: float
+    sentences: int
+    words: int
+    sha256_before: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class BiLMReference:
-    """Which biLM a task model was trained with: the hash of its numbers, and where it was."""
+    """Which biLM a task model was trained with: the hash of its numbers, where it was, and how it was tuned before."""
 
     sha256: str
     source: str
+    tuning: Tuning | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As task.json has it: without a word of tuning where there was none."""
+        return {key: value for key, value in dataclasses.asdict(self).items() if value is not None}
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether it is another one than `source` has, so that it comes with the task model."""
+        return self.tuning is not None and self.tuning.gained
 
 
 class Questions:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,8 +23,9 @@ from elmo.tasks.training.checkpoint import FOLDER, TaskProgress, read_checkpoint
 from elmo.tasks.training.directory import MODEL, load_trained_task, read_task
 from elmo.tasks.training.identity import RunIdentity
 from elmo.tasks.training.learner import Learner
-from elmo.tasks.training.loop import TrainingLoop, TrainResult
+from elmo.tasks.training.loop import Status, TrainingLoop, TrainResult
 from elmo.tasks.training.trained import BiLMReference
+from elmo.tasks.training.tuning import TunedBiLM, tune_bilm
 from elmo.weights.formats import portable_name
 from elmo.weights.loaded import LoadedModel
 
@@ -42,13 +44,16 @@ def train_task(
     store: LayerStore | None = None,
     time_limit: float | None = None,
     progress_bar: bool | None = None,
+    tuned: str | os.PathLike[str] | None = None,
 ) -> TrainResult:
     """Train until the configured end, no gain on dev, Ctrl-C, SIGTERM or `time_limit` seconds of training.
 
     The task model with the best score on dev comes in the folder `model` of `out_dir`. `model` has the biLM. `vectors`
     are static word vectors (learned ones if None), `store` keeps the layers of a frozen biLM for other runs. `resume`
-    goes on where the run in `out_dir` was, or begins.
+    goes on where the run in `out_dir` was, or begins. `tuned` is a folder that keeps biLMs tuned on the sentences of
+    the training examples: with it, the biLM is tuned first, or taken from there.
     """
+    began = time.monotonic()
     run = Path(out_dir)
     if not dev:
         raise InputError("there are no dev examples; early stopping needs some")
@@ -62,6 +67,16 @@ def train_task(
     part = [train[n] for n in choose_fraction(len(train), recipe.train.fraction, seed=recipe.train.seed)]
     task = recipe.make_task()
     examples = task.training_examples(part)
+    if tuned is not None:
+        if used is None:
+            raise ConfigError("elmo.where is 'none': there is no biLM to tune")
+        _find_saved(run, resume=resume)  # refused now, not after the tuning
+        found = tune_bilm(used, part, Path(tuned), device=str(chosen), time_limit=time_limit, progress_bar=progress_bar)
+        if not isinstance(found, TunedBiLM):
+            return _stopped(run, found)
+        used, reference = found.model, found.reference
+        if time_limit is not None:
+            time_limit = max(0.0, time_limit - (time.monotonic() - began))
     identity = RunIdentity(
         recipe=recipe,
         train=examples,
@@ -111,6 +126,13 @@ def _find_saved(run: Path, *, resume: bool) -> TaskProgress | None:
     if not resume and (saved is not None or (run / MODEL).exists()):
         raise ResumeError(f"{run}: holds a run already; resume it, or choose another directory")
     return saved
+
+
+def _stopped(run: Path, status: Status) -> TrainResult:
+    """The result of a run that was stopped before its first step."""
+    return TrainResult(
+        status=status, run=run, epochs=0, best_epoch=None, scores={}, seconds=0.0, epoch_seconds=[], trained=None
+    )
 
 
 def _finished(run: Path, identity: RunIdentity, *, model: LoadedModel | None, device: torch.device) -> TrainResult:
