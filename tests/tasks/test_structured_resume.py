@@ -1,4 +1,4 @@
-"""Roles and coreference go on bit for bit where training was broken off, with dropout and all that is drawn at random."""
+"""Roles and coreference go on bit for bit where training was broken off, with all that is drawn at random."""
 
 import os
 import signal
