@@ -2,10 +2,11 @@
 
 import torch
 
-from elmo.model.bilm import BiLM, BiLMConfig
-from elmo.model.bilstm import BiLSTMConfig
-from elmo.model.charcnn import CharCNNConfig
+from elmo.model.architecture import BiLMConfig
+from elmo.model.bilm import BiLM
+from elmo.model.characters import CharCNNConfig
 from elmo.model.settled import settle
+from elmo.model.stacks import BiLSTMConfig
 from elmo.text.chars import boundary_rows
 
 TINY = BiLMConfig(

@@ -15,7 +15,7 @@ from torch import Tensor
 import elmo
 from elmo.embed.batches import by_length
 from elmo.model.bilstm import BiLSTM, LSTMLayer
-from elmo.ops.lstmp.reference import FORGET_BIAS
+from elmo.ops.steps import FORGET_BIAS
 from elmo.text.chars import boundary_rows, spell
 from elmo.weights.formats import read_model
 from elmo.weights.onnxfile import write_onnx

@@ -169,17 +169,29 @@ def embedder(model: str, dtype: str) -> tuple[Embed, Callable[[], None]]:
 
 def stack(model: str, *, theirs: bool) -> tuple[Embed, Callable[[], None]]:
     """Both directions of both layers from token vectors that are given, sentences sorted by length."""
-    import torch
-    from torch import nn
+    import numpy as np
 
     import elmo
     from elmo.embed.batches import by_length
 
     loaded = elmo.load(model, device="cpu")
-    config = loaded.bilm.config.lstm
+    config = loaded.model.config.lstm
     D, H, P = config.input_dim, config.cell_dim, config.output_dim
+    if not theirs:
+
+        def run(sentences: list[list[str]], size: int) -> None:
+            for batch in by_length([len(s) for s in sentences], most_sentences=size, most_positions=4096):
+                real = np.array([len(sentences[n]) + 2 for n in batch])
+                x = np.zeros((len(batch), int(real.max()), D), np.float32)
+                loaded._runner(x, real, loaded._runner.settled_state(len(batch)))
+
+        return run, lambda: None
+
+    import torch
+    from torch import nn
+
     # With biases alone it could be exact but for the clips; random weights serve, since only the time counts.
-    halves = [nn.LSTM(D, H, num_layers=2, proj_size=P, batch_first=True).eval() for _ in range(2)] if theirs else []
+    halves = [nn.LSTM(D, H, num_layers=2, proj_size=P, batch_first=True).eval() for _ in range(2)]
 
     def embed(sentences: list[list[str]], size: int) -> None:
         lengths = [len(s) for s in sentences]
@@ -187,12 +199,9 @@ def stack(model: str, *, theirs: bool) -> tuple[Embed, Callable[[], None]]:
             for batch in by_length(lengths, most_sentences=size, most_positions=4096):
                 real = torch.tensor([lengths[n] + 2 for n in batch])
                 x = torch.zeros(len(batch), int(real.max()), D)
-                if theirs:
-                    packed = nn.utils.rnn.pack_padded_sequence(x, real, batch_first=True)
-                    for half in halves:
-                        half(packed)
-                else:
-                    loaded._runner(x, real, loaded.bilm.settled_state(len(batch)))
+                packed = nn.utils.rnn.pack_padded_sequence(x, real, batch_first=True)
+                for half in halves:
+                    half(packed)
 
     return embed, lambda: None
 

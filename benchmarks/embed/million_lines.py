@@ -20,9 +20,10 @@ import numpy as np
 import pyarrow.parquet
 import torch
 
-from elmo.model.bilm import BiLM, BiLMConfig
-from elmo.model.bilstm import BiLSTMConfig
-from elmo.model.charcnn import CharCNNConfig
+from elmo.model.architecture import BiLMConfig
+from elmo.model.bilm import BiLM
+from elmo.model.characters import CharCNNConfig
+from elmo.model.stacks import BiLSTMConfig
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel

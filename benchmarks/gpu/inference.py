@@ -26,7 +26,7 @@ from benchmarks.gpu.peers import LSTM, using
 from benchmarks.gpu.timing import gemm_peak, kernels_of, machine, print_kernels
 from elmo.embed.embedder import Embedder
 from elmo.model.bilm import BiLM
-from elmo.model.bilstm import BiLSTMConfig
+from elmo.model.stacks import BiLSTMConfig
 from elmo.pretrain.sizes import model_of_size
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights.bilmtf.files import write_bilmtf

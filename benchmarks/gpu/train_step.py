@@ -24,7 +24,7 @@ from benchmarks.corpus.build import generate
 from benchmarks.gpu.peers import LSTM, using
 from benchmarks.gpu.timing import gemm_peak, kernels_of, machine, print_kernels, time_calls
 from elmo.corpus import CorpusStore, build_corpus
-from elmo.model.charcnn import CharCNNConfig
+from elmo.model.characters import CharCNNConfig
 from elmo.ops.softmax import draw_log_uniform
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.models import new_model

@@ -19,16 +19,18 @@ from benchmarks.hostile.mutations import (
     mutate_zip,
 )
 from benchmarks.hostile.target import Target
-from elmo.model.bilm import BiLM, BiLMConfig
-from elmo.model.bilstm import BiLSTMConfig
-from elmo.model.charcnn import CharCNNConfig
-from elmo.model.wordtable import WordTableConfig
+from elmo.model.architecture import BiLMConfig
+from elmo.model.bilm import BiLM
+from elmo.model.characters import CharCNNConfig
+from elmo.model.stacks import BiLSTMConfig
+from elmo.model.words import WordTableConfig
 from elmo.ops.cpu.packed_file import END, PackedFile
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.formats import read_model, write_model
-from elmo.weights.loaded import LoadedModel, Softmax
+from elmo.weights.loaded import LoadedModel
 from elmo.weights.published.records import recorded_sha256
+from elmo.weights.softmax import Softmax
 from elmo.weights.softmaxfile import add_softmax, write_softmax
 from elmo.weights.verify import verify_model
 
@@ -77,7 +79,7 @@ def model_targets(directory: Path) -> list[Target]:
         return recorded_sha256(path / "weights.hdf5"), verify_model(path)
 
     def packed(path: Path) -> object:
-        return PackedFile(path / "model.packed").take(64, torch.Tensor.zero_)
+        return PackedFile(path / "model.packed").take(64, lambda block: block.fill(0))
 
     def with_softmax(path: Path) -> LoadedModel:
         return add_softmax(bare, path / SOFTMAX)

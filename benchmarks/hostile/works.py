@@ -46,7 +46,8 @@ from elmo.tasks.training.directory import load_trained_task
 from elmo.tasks.training.trainer import train_task
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.formats import write_model
-from elmo.weights.loaded import LoadedModel, Softmax
+from elmo.weights.loaded import LoadedModel
+from elmo.weights.softmax import Softmax
 
 SMALL = {
     "embedding.words.dim": 3,

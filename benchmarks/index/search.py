@@ -8,6 +8,7 @@ The vectors are random (search compares all of them, whatever they are); the wor
 
 import argparse
 import json
+import os
 import platform
 import resource
 import statistics
@@ -19,13 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 import elmo
 from elmo.analysis.index import WordIndex, build_index, open_index
 from elmo.analysis.index.vectors import unit_rows
 from elmo.embed.embedder import Embedder
+from elmo.ops.cpu.threads import CPU_THREADS, VARIABLE
 
 WORDS_IN_SENTENCE = 20
 
@@ -33,12 +33,12 @@ WORDS_IN_SENTENCE = 20
 class RandomVectors(Embedder):
     """An embedder whose vectors are random: everything but the model."""
 
-    def embed_tokens(self, sentences: Sequence[Sequence[str]], **options: Any) -> tuple[list[Tensor], None]:
+    def embed_tokens(self, sentences: Sequence[Sequence[str]], **options: Any) -> tuple[list[Any], None]:
         layers = (self.layer_count,) if options["layers"] == "all" else ()
-        generator = torch.Generator().manual_seed(len(sentences))
+        chance = np.random.default_rng(len(sentences))
         lengths = [len(sentence) for sentence in sentences]
-        flat = torch.randn(*layers, sum(lengths), self.dim, generator=generator)
-        return list(flat.split(lengths, dim=-2)), None
+        flat = chance.standard_normal((*layers, sum(lengths), self.dim), np.float32)
+        return np.split(flat, np.cumsum(lengths)[:-1], axis=-2), None
 
 
 def write_text(path: Path, tokens: int, seed: int) -> None:
@@ -96,7 +96,7 @@ def measure_peers(index: WordIndex, query: Any, repeats: int) -> dict[str, Any]:
         import faiss
     except ImportError:
         return found
-    faiss.omp_set_num_threads(torch.get_num_threads())
+    faiss.omp_set_num_threads(CPU_THREADS.count)
     half = faiss.ScalarQuantizer.QT_fp16
     for name, make in {
         "FAISS Flat (float32)": lambda: faiss.IndexFlatIP(index.dim),
@@ -118,7 +118,7 @@ def main() -> None:
     parser.add_argument("--no-peers", action="store_true", help="do without them: they hold all vectors in memory")
     parser.add_argument("--folder", type=Path, help="keep the index there, and measure one that is there already")
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
+    os.environ[VARIABLE] = str(options.threads)  # read when a kernel first asks
     with tempfile.TemporaryDirectory(prefix="elmo-index-") as scratch:
         folder = (options.folder or Path(scratch)) / "index"
         told: dict[str, Any] = {

@@ -16,8 +16,8 @@ import torch
 
 from elmo.embed.embedder import Embedder
 from elmo.lm.perplexity import text_perplexity
-from elmo.model.bilstm import State
 from elmo.model.settled import MOST_TOKENS, STILL, store
+from elmo.model.state import State
 from elmo.text.textfiles import sentences_of_files
 from elmo.weights.formats import read_model
 from elmo.weights.loaded import LoadedModel

@@ -31,9 +31,11 @@ GRIDS = {
     "classification": ["train.learning_rate=0.0005,0.001", "task.model.embedding_dropout=0.3,0.5"],
     "entailment": ["train.learning_rate=0.0004,0.001,0.002", "task.model.dropout=0.35,0.5"],
     "questions": ["train.learning_rate=0.0005,0.001,0.002", "task.model.dropout=0.2,0.3"],
+    "roles": ["train.learning_rate=0.0005,0.001,0.002", "task.model.dropout=0.2,0.4"],
+    "coreference": ["train.learning_rate=0.0005,0.001", "task.model.embedding_dropout=0.3,0.5"],
 }
 # Of the training file: where less would teach nothing, less is not tried.
-FRACTIONS = {"entailment": (0.01, 0.03, 0.1, 0.3), "questions": (0.1, 0.3)}
+FRACTIONS = {"entailment": (0.01, 0.03, 0.1, 0.3), "questions": (0.1, 0.3), "coreference": (0.1, 0.3)}
 USUAL_FRACTIONS = (0.01, 0.1)
 TINY = ["train.epochs=1", "task.model.hidden=8"]
 TINY_STEPS, TINY_FRACTIONS = "2", (0.5,)

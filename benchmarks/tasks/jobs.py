@@ -99,6 +99,7 @@ def train(job: Job) -> dict[str, Any]:
         )
         assert result.trained is not None, "interrupted"
         test = result.trained.evaluate(read["test"], store=_store(job.cache)) if "test" in read else None
+        history = dev_history(Path(folder) / "run", result.trained.task.metric)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     times, reference = sorted(result.epoch_seconds), result.trained.bilm_reference
@@ -111,6 +112,7 @@ def train(job: Job) -> dict[str, Any]:
         "metric": result.trained.task.metric,
         "dev": result.scores,
         "test": test,
+        "history": history,
         "best_epoch": result.best_epoch,
         "epochs": result.epochs,
         "epoch_seconds": times[len(times) // 2],
@@ -119,6 +121,12 @@ def train(job: Job) -> dict[str, Any]:
         "bilm": None if reference is None else reference.sha256,
         "tuning": None if reference is None or reference.tuning is None else dataclasses.asdict(reference.tuning),
     }
+
+
+def dev_history(run: Path, metric: str) -> list[tuple[int, float]]:
+    """The updates made and the score on dev at the end of each epoch."""
+    lines = map(json.loads, (run / "metrics.jsonl").read_text("utf-8").splitlines())
+    return [(line["step"], line[metric]) for line in lines if line["kind"] == "dev"]
 
 
 def key_of(result: dict[str, Any]) -> str:

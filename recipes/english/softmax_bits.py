@@ -23,8 +23,9 @@ from elmo.lm.textcorpus import corpus_of_sentences
 from elmo.text.textfiles import sentences_of_files
 from elmo.weights.formats import read_model
 from elmo.weights.fourbits import dequantize4, quantize4
-from elmo.weights.loaded import LoadedModel, Softmax
+from elmo.weights.loaded import LoadedModel
 from elmo.weights.quantized import dequantize, quantize
+from elmo.weights.softmax import Softmax
 from elmo.weights.softmaxfile import add_softmax
 
 Stored = tuple[Tensor, int]  # the table as it is read again, and its bytes
@@ -32,14 +33,14 @@ Stored = tuple[Tensor, int]  # the table as it is read again, and its bytes
 
 def eight(table: Tensor) -> Stored:
     """A scale a row."""
-    numbers, scale = quantize(table, (len(table), 1))
-    return dequantize(numbers, scale), numbers.numel() + 4 * scale.numel()
+    numbers, scale = quantize(table.numpy(), (len(table), 1))
+    return torch.from_numpy(dequantize(numbers, scale)), numbers.size + 4 * scale.size
 
 
 def four(table: Tensor, *, group: int) -> Stored:
     """A float16 scale a group."""
-    packed, scale = quantize4(table, group=group)
-    return dequantize4(packed, scale), packed.numel() + 2 * scale.numel()
+    packed, scale = quantize4(table.numpy(), group=group)
+    return torch.from_numpy(dequantize4(packed, scale)), packed.size + 2 * scale.size
 
 
 def mixed(table: Tensor, *, rows: int, group: int) -> Stored:

@@ -1,7 +1,8 @@
 """Deep contextualized word representations (ELMo): embed text, pretrain, fine-tune, use in task models."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from elmo.errors import imported
 
 if TYPE_CHECKING:
     from elmo.embed.bulk.readers.reading import read_vectors
@@ -45,7 +46,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'elmo' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return imported(_HOMES[name], name)
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,10 @@
 """Every error the product raises on purpose. A message names the thing, the value found and the cure."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
 
 class ElmoError(Exception):
     """Base of all errors raised on purpose; the command line prints it in one line."""
@@ -33,5 +38,29 @@ class MissingExtraError(UserError):
     """An optional dependency that a requested feature needs is not installed."""
 
 
+class MissingLibraryError(MissingExtraError, ImportError):
+    """The library of a feature is not installed. An ImportError too, since an import raises it."""
+
+
 class ResumeError(UserError):
     """Saved progress that does not belong to the work asked for."""
+
+
+TORCH = "torch; install it with: pip install 'elmo-embeddings[torch]', or in a clone pip install '.[torch]'"
+
+
+@contextmanager
+def needing_torch(what: str) -> Iterator[None]:
+    """Around an import of what imports torch: without torch an error that says what needs it, and how to install it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise MissingLibraryError(f"{what} needs {TORCH}") from None
+
+
+def imported(module: str, name: str) -> Any:
+    """A name of a module that is imported now, for packages that load their names on first use."""
+    with needing_torch(name):
+        return getattr(import_module(module), name)

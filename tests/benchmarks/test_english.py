@@ -14,7 +14,8 @@ from tests.tiny import TINY, make_bilm
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.formats import write_model
-from elmo.weights.loaded import LoadedModel, Softmax
+from elmo.weights.loaded import LoadedModel
+from elmo.weights.softmax import Softmax
 from elmo.weights.softmaxfile import write_softmax
 
 SAMPLES = Path(__file__).parent.parent / "tasks" / "samples"

@@ -225,3 +225,40 @@ def test_a_campaign_makes_every_arm_with_options_tuned_on_dev(
     assert {p.name for p in (tmp_path / "out").iterdir()} >= {f"{task}-search.md", f"{task}-vectors.npz"}
     campaign.main(arguments)  # nothing is missing any more
     assert report.read_results([tmp_path / "out" / f"{task}.jsonl"]) == results
+
+
+def test_updates_are_counted_until_the_baseline_is_passed() -> None:
+    history = [(10, 50.0), (20, 61.0), (30, 62.0)]
+    assert report.passed_after(history, 60.0) == 20
+    assert report.passed_after(history, 62.0) is None
+    common = {"fraction": 1.0, "metric": "f1", "mixes": {}, "best_epoch": 1, "epoch_seconds": 1.0, "given": []}
+    results = [
+        {
+            **common,
+            "arm": arm,
+            "seed": 1,
+            "dev": {"f1": dev, "verbs f1": 69.0},
+            "test": {"f1": dev, "verbs f1": 70.0},
+            "history": past,
+        }
+        for arm, dev, past in (("baseline", 60.0, [(30, 60.0)]), ("input", 62.0, history))
+    ]
+    told = report.table(results, "roles", command="c")
+    assert "ELMo at the input: the baseline's best dev score is passed after 20 of 30 updates (1 of 1 seeds)" in told
+    assert "(verbs f1 70.00)" in told
+    assert "OntoNotes, which is not free" in told
+
+
+@pytest.mark.parametrize(("name", "suffix"), [("roles", "txt"), ("coreference", "conll")])
+def test_the_campaign_of_a_structured_task_runs_in_tiny(name: str, suffix: str, model: Path, tmp_path: Path) -> None:
+    if name == "coreference":
+        pytest.importorskip("scipy", reason="the extra `tasks` is not installed")
+    train, dev = (str(SAMPLES / f"{name}-{part}.{suffix}") for part in ("train", "dev"))
+    options = ["--model", str(model), "-o", str(tmp_path / "out"), "--cache", str(tmp_path / "cache")]
+    options += ["--device", "cpu", "--seeds", "1", "--tiny", "--skip-tuned"]
+    campaign.main([name, "--train", train, "--dev", dev, "--test", dev, *options])
+    results = report.read_results([tmp_path / "out" / f"{name}.jsonl"])
+    assert {(r["arm"], r["fraction"]) for r in results} == {
+        *((arm, 1.0) for arm in jobs.ARMS if arm != "tuned"), ("baseline", 0.5), ("input", 0.5),
+    }  # fmt: skip
+    assert all(len(r["history"]) == r["epochs"] for r in results)

@@ -6,7 +6,7 @@ import torch
 from elmo.compat.carried import CarriedState
 from elmo.errors import InputError
 from elmo.model.bilm import BiLM
-from elmo.model.bilstm import State
+from elmo.model.state import State
 
 
 def filled(bilm: BiLM, rows: int, value: float) -> State:

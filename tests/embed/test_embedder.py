@@ -13,13 +13,13 @@ from tests.tiny import make_bilm
 from torch.utils.data import DataLoader
 
 import elmo.embed.embedder as embedder_module
+from elmo.embed import runners
 from elmo.embed.batchembedder import BatchEmbedder
 from elmo.embed.embedder import Embedder
 from elmo.embed.loading import load
 from elmo.embed.module import Elmo
 from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError, InputError, WeightsError
-from elmo.model import packed
 from elmo.ops.cpu import bfloat16
 from elmo.ops.cpu.kernels import kernels_run
 from elmo.text.tokenizer import Tokenizer
@@ -286,7 +286,7 @@ def test_int8_gives_nearly_the_same_vectors(model_directory: Path, embedder: Emb
 def test_without_compiled_kernels_vectors_are_the_same_and_int8_is_refused_aloud(
     model_directory: Path, embedder: Embedder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(packed, "kernels_run", lambda: False)
+    monkeypatch.setattr(runners, "kernels_run", lambda: False)
     plain = load(model_directory, device="cpu", precision="int8")
     assert "computing in float32" in caplog.text
     assert plain.precision == "float32"

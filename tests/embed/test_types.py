@@ -10,6 +10,7 @@ from typing import Any, assert_type, get_type_hints
 import numpy as np
 import numpy.typing as npt
 import pytest
+import torch
 from torch import Tensor
 
 import elmo
@@ -80,6 +81,6 @@ def test_the_module_is_typed(model_directory: Path) -> None:
 
 @pytest.mark.parametrize("function", [elmo.load, Embedder.encode, Elmo.__init__, Elmo.from_pretrained])
 def test_no_argument_and_no_result_is_any(function: Any) -> None:
-    hints = get_type_hints(inspect.unwrap(getattr(function, "__func__", function)))
+    hints = get_type_hints(inspect.unwrap(getattr(function, "__func__", function)), localns={"Tensor": torch.Tensor})
     assert hints
     assert [name for name, hint in hints.items() if hint is Any] == []

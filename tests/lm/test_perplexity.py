@@ -10,7 +10,7 @@ from elmo.corpus.store import CorpusStore
 from elmo.errors import ConfigError, InputError
 from elmo.lm.perplexity import measure_perplexity
 from elmo.lm.typetable import make_type_table
-from elmo.model.bilstm import State
+from elmo.model.state import State
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.models import new_model
 

@@ -6,10 +6,10 @@ import pytest
 from elmo.corpus.store import CorpusStore
 from elmo.errors import ConfigError
 from elmo.lm.typetable import make_type_table
-from elmo.model.bilm import BiLMConfig
-from elmo.model.bilstm import BiLSTMConfig
-from elmo.model.charcnn import CharCNNConfig
-from elmo.model.wordtable import WordTableConfig
+from elmo.model.architecture import BiLMConfig
+from elmo.model.characters import CharCNNConfig
+from elmo.model.stacks import BiLSTMConfig
+from elmo.model.words import WordTableConfig
 from elmo.text.chars import boundary_rows, spell
 
 LSTM = BiLSTMConfig(input_dim=8, cell_dim=8)

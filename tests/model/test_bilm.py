@@ -7,9 +7,10 @@ import torch
 from tests.tiny import TINY, make_bilm
 
 from elmo.errors import ConfigError
-from elmo.model.bilm import BiLM, BiLMConfig
-from elmo.model.bilstm import State
-from elmo.model.wordtable import WordTableConfig
+from elmo.model.architecture import BiLMConfig
+from elmo.model.bilm import BiLM
+from elmo.model.state import State
+from elmo.model.words import WordTableConfig
 
 
 def random_input(N: int = 3, T: int = 6, *, seed: int = 0) -> torch.Tensor:

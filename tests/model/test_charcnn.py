@@ -5,7 +5,8 @@ import torch
 from torch.nn.functional import conv1d, embedding
 
 from elmo.errors import ConfigError
-from elmo.model.charcnn import CharCNN, CharCNNConfig
+from elmo.model.characters import CharCNNConfig
+from elmo.model.charcnn import CharCNN
 from elmo.ops.charconv.grouped import WORDS_AT_ONCE
 from elmo.text.chars import spell
 

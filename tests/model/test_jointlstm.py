@@ -5,9 +5,10 @@ import torch
 from torch import nn
 
 from elmo.errors import ConfigError, InputError
-from elmo.model.bilm import BiLM, BiLMConfig
-from elmo.model.jointlstm import JointLSTMConfig
-from elmo.model.manylangs import ManyLangsConfig
+from elmo.model.architecture import BiLMConfig
+from elmo.model.bilm import BiLM
+from elmo.model.dictionaries import ManyLangsConfig
+from elmo.model.stacks import JointLSTMConfig
 
 CONFIG = BiLMConfig(
     tokens=ManyLangsConfig(words=5, word_dim=3, output_dim=4),

@@ -5,7 +5,8 @@ import torch
 from torch.nn.functional import conv1d
 
 from elmo.errors import ConfigError
-from elmo.model.manylangs import ManyLangsConfig, ManyLangsTokens
+from elmo.model.dictionaries import ManyLangsConfig
+from elmo.model.manylangs import ManyLangsTokens
 
 BOTH = {
     "words": 6,

@@ -7,7 +7,7 @@ import pytest
 
 from elmo.errors import ConfigError
 from elmo.lm.head import FullConfig
-from elmo.model.bilm import BiLMConfig
+from elmo.model.architecture import BiLMConfig
 from elmo.pretrain.config import RECIPE_NAMES, TrainConfig
 from elmo.pretrain.sizes import model_of_size
 from elmo.pretrain.step.optimizers import AdagradConfig

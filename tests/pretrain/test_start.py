@@ -24,9 +24,11 @@ from elmo.pretrain.step.optimizers import AdamConfig
 from elmo.run.metrics import read_metrics
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights.formats import read_model, write_model
-from elmo.weights.guarded.tensorfile import read_header, read_tensors
-from elmo.weights.loaded import Softmax, Training
+from elmo.weights.guarded.arrayfile import read_header
+from elmo.weights.guarded.tensorfile import read_tensors
+from elmo.weights.loaded import Training
 from elmo.weights.published.packaged import packaged_directory
+from elmo.weights.softmax import Softmax
 from elmo.weights.softmaxfile import write_softmax
 from elmo.weights.tensors import content_sha256
 

@@ -6,7 +6,7 @@ import torch
 import elmo.pretrain.trainer as trainer_module
 from elmo.corpus.store import CorpusStore
 from elmo.lm.head import SampledConfig
-from elmo.model.bilstm import State
+from elmo.model.state import State
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.models import new_model
 from elmo.pretrain.plan import make_plan

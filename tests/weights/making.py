@@ -2,10 +2,10 @@
 
 from tests.tiny import TINY, make_bilm
 
-from elmo.model.bilm import BiLMConfig
-from elmo.model.bilstm import BiLSTMConfig
-from elmo.model.charcnn import CharCNNConfig
-from elmo.model.wordtable import WordTableConfig
+from elmo.model.architecture import BiLMConfig
+from elmo.model.characters import CharCNNConfig
+from elmo.model.stacks import BiLSTMConfig
+from elmo.model.words import WordTableConfig
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.loaded import LoadedModel

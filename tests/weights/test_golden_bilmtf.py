@@ -7,9 +7,9 @@ import h5py
 import numpy as np
 import pytest
 import torch
-from tests.weights.running import run_batch, run_carried, token_vectors
+from tests.weights.running import by_all, run_batch, run_carried, token_vectors
 
-from elmo.model.charcnn import CharCNNConfig
+from elmo.model.characters import CharCNNConfig
 from elmo.weights.formats import read_model, write_model
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "bilm"
@@ -22,11 +22,12 @@ def batches() -> list[list[list[str]]]:
     return json.loads((GOLDEN / "sentences.json").read_text(encoding="utf-8"))
 
 
+@by_all
 @pytest.mark.parametrize("case", CASES)
-def test_every_layer_equals_the_originals(case, batches):
+def test_every_layer_equals_the_originals(case, batches, how):
     model = read_model(GOLDEN / case)
     expected = np.load(GOLDEN / case / "expected.npz")
-    for i, layers in enumerate(run_carried(model, batches)):
+    for i, layers in enumerate(run_carried(model, batches, how)):
         for n, found in enumerate(layers):
             wanted = expected[f"layers_{i}"][n, :, : found.shape[1]]
             np.testing.assert_allclose(found.numpy(), wanted, rtol=0, atol=CLOSE, err_msg=f"batch {i} row {n}")
@@ -44,20 +45,22 @@ def test_rows_of_ids_equal_the_originals(case, batches):
             np.testing.assert_array_equal(rows, wanted.reshape(len(rows), -1))
 
 
-def test_every_layer_equals_allennlp(batches):
+@by_all
+def test_every_layer_equals_allennlp(batches, how):
     model = read_model(GOLDEN / "skip2")
     expected = np.load(GOLDEN / "skip2" / "expected_allennlp.npz")
-    for i, layers in enumerate(run_carried(model, batches)):
+    for i, layers in enumerate(run_carried(model, batches, how)):
         for n, found in enumerate(layers):
             wanted = expected[f"layers_{i}"][n, :, 1 : 1 + found.shape[1]]
             np.testing.assert_allclose(found.numpy(), wanted, rtol=0, atol=CLOSE)
 
 
-def test_a_token_cache_gives_what_the_original_gives_with_it(batches):
+@by_all
+def test_a_token_cache_gives_what_the_original_gives_with_it(batches, how):
     dumps = GOLDEN.parent / "dumps" / "bilm"
     model = read_model(GOLDEN / "skip2", embedding=dumps / "token_embeddings.hdf5", vocabulary=dumps / "vocab.txt")
     expected = np.load(dumps / "cached_expected.npz")
-    for i, layers in enumerate(run_carried(model, batches)):
+    for i, layers in enumerate(run_carried(model, batches, how)):
         for n, found in enumerate(layers):
             wanted = expected[f"layers_{i}"][n, :, : found.shape[1]]
             np.testing.assert_allclose(found.numpy(), wanted, rtol=0, atol=CLOSE)

@@ -26,8 +26,8 @@ from elmo.errors import ElmoError, WeightsError
 from elmo.text.vocabulary import read_vocabulary
 from elmo.weights import zipped
 from elmo.weights.formats import read_model, write_model
+from elmo.weights.guarded.arrayfile import read_header
 from elmo.weights.guarded.pickles import read_state_dict
-from elmo.weights.guarded.tensorfile import read_header
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "efml" / "cnn_elmo"
 MOST_SECONDS = 10.0

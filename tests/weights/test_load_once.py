@@ -16,8 +16,8 @@ from elmo.text.vocabulary import UnreadVocabulary, Vocabulary
 from elmo.weights import native
 from elmo.weights.choices import Writable
 from elmo.weights.formats import FORMATS, read_model, write_model
-from elmo.weights.guarded import tensorfile
-from elmo.weights.loaded import Softmax
+from elmo.weights.guarded import arrayfile
+from elmo.weights.softmax import Softmax
 from elmo.weights.verify import verify_model
 
 
@@ -41,12 +41,12 @@ def _count(monkeypatch, owner, name):
 
 def test_each_file_is_read_once_and_the_vocabulary_not_at_all(model_path, monkeypatch):
     configs = _count(monkeypatch, native, "read_json")
-    headers = _count(monkeypatch, tensorfile, "read_entries")
+    headers = _count(monkeypatch, arrayfile, "read_entries")
     built = _count(monkeypatch, BiLM, "__init__")
     words = _count(monkeypatch, UnreadVocabulary, "read")
     embedder = load(model_path, device="cpu")
     embedder.encode("We rowed to the far bank.")
-    assert [len(calls) for calls in (configs, headers, built, words)] == [1, 1, 1, 0]
+    assert [len(calls) for calls in (configs, headers, built, words)] == [1, 1, 0, 0]
     assert embedder.model.vocabulary is embedder.model.vocabulary
     assert len(words) == 1
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tests.weights.running import run_batch, token_vectors
+from tests.weights.running import by_all, network, run_batch, token_vectors
 
 from elmo.errors import WeightsError
-from elmo.model.bilstm import State
-from elmo.model.jointlstm import JointLSTMConfig
+from elmo.model.stacks import JointLSTMConfig
+from elmo.model.state import State
 from elmo.weights.describe import describe_model
 from elmo.weights.formats import find_in, read_model, write_model
 from elmo.weights.verify import verify_model
@@ -32,14 +32,16 @@ def _orders(case: str, size: str) -> list[list[list[int]]]:
 
 @pytest.mark.parametrize("size", ["b64", "b3"])
 @pytest.mark.parametrize("case", ELMO)
-def test_every_layer_equals_the_originals_with_its_state_carried_by_row(case, size, calls):
+@by_all
+def test_every_layer_equals_the_originals_with_its_state_carried_by_row(case, size, calls, how):
     model = read_model(GOLDEN / case)
     expected = np.load(GOLDEN / case / "expected.npz")
-    state = model.bilm.zero_state(64)
+    bilm = network(model, how)
+    state = bilm.zero_state(64)
     for c, (call, order) in enumerate(zip(calls, _orders(case, size), strict=True)):
         for batch in order:
             rows = slice(0, len(batch))
-            layers, after = run_batch(model, [call[n] for n in batch], state.rows(rows))
+            layers, after = run_batch(model, [call[n] for n in batch], state.rows(rows), bilm)
             state = State(state.h.clone(), state.c.clone())
             state.h[:, :, rows], state.c[:, :, rows] = after
             for n, found in zip(batch, layers, strict=True):
@@ -48,8 +50,10 @@ def test_every_layer_equals_the_originals_with_its_state_carried_by_row(case, si
                 np.testing.assert_allclose(found.numpy(), wanted, rtol=0, atol=CLOSE, err_msg=f"call {c} sentence {n}")
 
 
-def test_the_joint_encoder_equals_the_originals_padding_and_all(calls):
+@by_all
+def test_the_joint_encoder_equals_the_originals_padding_and_all(calls, how):
     model = read_model(GOLDEN / "cnn_lstm")
+    bilm = network(model, how)
     assert isinstance(model.config.lstm, JointLSTMConfig)
     assert model.dictionaries is not None
     assert model.dictionaries.characters is not None
@@ -57,15 +61,15 @@ def test_the_joint_encoder_equals_the_originals_padding_and_all(calls):
     # The original reads the padding of a batch like words; here it is spelled out as such.
     padding = torch.full((1, 51), model.dictionaries.characters["<pad>"])
     padding[0, 0] = model.dictionaries.words["<pad>"]
-    pad = model.bilm.tokens(padding).detach()
+    pad = bilm.tokens(padding).detach()
     for c, (call, order) in enumerate(zip(calls, _orders("cnn_lstm", "b3"), strict=True)):
         for batch in order:
             T = max(len(call[n]) for n in batch) + 2
             for n in batch:
-                x = token_vectors(model, call[n])
+                x = token_vectors(model, call[n], bilm)
                 x = torch.cat([x, pad.expand(T - len(x), -1)])
                 with torch.no_grad():
-                    layers, _ = model.bilm(x[None], torch.tensor([T]), model.bilm.zero_state(1))
+                    layers, _ = bilm(x[None], torch.tensor([T]), bilm.zero_state(1))
                 wanted = expected[f"b3_call{c}_sent{n}_layer-2"]
                 np.testing.assert_allclose(layers[1, 0, 1 : len(call[n]) + 1].numpy(), wanted, rtol=0, atol=CLOSE)
 

@@ -7,15 +7,17 @@ import sys
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from tests.weights.making import CONFIGS, WORDS, make_model
 
 from elmo.errors import WeightsError
-from elmo.model.charcnn import CharCNNConfig
+from elmo.model.characters import CharCNNConfig
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
-from elmo.weights.loaded import LoadedModel, Softmax
-from elmo.weights.native import FORMAT_VERSION, read_native, write_native
+from elmo.weights.loaded import LoadedModel
+from elmo.weights.native import FORMAT_VERSION, read_native, stored_as, write_native
 from elmo.weights.selftest import run_self_test, self_test_difference
+from elmo.weights.softmax import Softmax
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -56,8 +58,11 @@ def test_half_storage_halves_the_file_and_keeps_the_settled_state_exact(storage,
     rounded = weight.to(getattr(torch, storage)).float()
     assert torch.equal(again.bilm.lstm.layers[0].weight_x, rounded)
     assert not torch.equal(rounded, weight)
-    as_stored = read_native(tmp_path / "half", dtype=None)
-    assert as_stored.bilm.lstm.layers[0].weight_x.dtype == getattr(torch, storage)
+    assert stored_as(tmp_path / "half" / "model.safetensors") == storage
+    kept = load_file(tmp_path / "half" / "model.safetensors")[
+        "lstm.layers.0.weight_x"
+    ]  # as the format's own library has it
+    assert torch.equal(kept, weight.to(getattr(torch, storage)))
 
 
 def test_softmax_vocabulary_card_and_tokenizer_travel_along(tmp_path):

@@ -10,7 +10,7 @@ from tests.tiny import TINY, make_bilm
 
 from elmo.errors import WeightsError
 from elmo.model.bilm import BiLM
-from elmo.model.wordtable import WordTableConfig
+from elmo.model.words import WordTableConfig
 from elmo.text.chars import boundary_rows, spell
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights.loaded import LoadedModel

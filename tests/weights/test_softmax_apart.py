@@ -19,9 +19,11 @@ from elmo.text.vocabulary import Vocabulary
 from elmo.weights import softmaxfile
 from elmo.weights.describe import describe_model
 from elmo.weights.formats import read_model, write_model
-from elmo.weights.guarded.tensorfile import read_header, read_tensors, write_tensors
-from elmo.weights.loaded import LoadedModel, Softmax
+from elmo.weights.guarded.arrayfile import read_header
+from elmo.weights.guarded.tensorfile import read_tensors, write_tensors
+from elmo.weights.loaded import LoadedModel
 from elmo.weights.quantized import quantize
+from elmo.weights.softmax import Softmax
 from elmo.weights.softmaxfile import SOFTMAX, add_softmax, write_softmax
 from elmo.weights.verify import verify_model
 
@@ -57,7 +59,7 @@ def test_a_softmax_apart_gives_probabilities_as_one_within_does(whole, directory
 def test_embedding_never_opens_the_softmax(directory, monkeypatch):
     opened = []
     monkeypatch.setattr(softmaxfile, "read_header", lambda path: opened.append(path))
-    monkeypatch.setattr(softmaxfile, "read_tensors", lambda path, *_: opened.append(path))
+    monkeypatch.setattr(softmaxfile, "read_stored", lambda path, *_: opened.append(path))
     monkeypatch.setattr(softmaxfile, "file_sha256", lambda path: opened.append(path))
     for module, name in ((builtins, "open"), (os, "open")):
         real = getattr(module, name)
@@ -151,7 +153,7 @@ def test_four_bits_are_half_as_large_and_rows_of_both_kinds_go_together(whole, t
     tensors = {n: t.clone() for n, t in read_tensors(file, {n: i.shape for n, i in read_header(file).items()}).items()}
     assert tensors["softmax.weight4"].numel() == whole.softmax.weight.numel() // 2
     # The first two rows in eight bits, the others in four.
-    numbers, scale = quantize(whole.softmax.weight[:2], (2, 1))
+    numbers, scale = map(torch.from_numpy, quantize(whole.softmax.weight[:2].numpy(), (2, 1)))
     mixed = {**tensors, "softmax.weight": numbers, "softmax.weight.scale": scale}
     mixed |= {name: tensors[name][2:].contiguous() for name in ("softmax.weight4", "softmax.weight4.scale")}
     write_tensors(file, mixed)

@@ -1,15 +1,17 @@
 import dataclasses
+import errno
 import logging
+import os
 
 import pytest
 import torch
-from safetensors import SafetensorError
 from tests.weights.making import CONFIGS, WORDS, make_model
 
 from elmo.errors import ElmoError, WeightsError
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.guarded.tensorfile import write_tensors
-from elmo.weights.loaded import LoadedModel, Softmax
+from elmo.weights.loaded import LoadedModel
+from elmo.weights.softmax import Softmax
 from elmo.weights.softmaxfile import add_softmax, write_softmax
 
 
@@ -92,9 +94,9 @@ def test_what_is_no_softmax_file_is_refused(tensors, message, tmp_path):
 
 def test_a_full_disk_is_named_and_leaves_nothing(whole, tmp_path, monkeypatch):
     def full(*_, **__):
-        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("elmo.weights.guarded.tensorfile.save_file", full)
+    monkeypatch.setattr("elmo.weights.guarded.arrayfile.os.fsync", full)
     with pytest.raises(ElmoError, match=r"softmax\.safetensors: cannot be written: No space left on device; make room"):
         write_softmax(whole, tmp_path / "softmax.safetensors")
     assert not list(tmp_path.iterdir())

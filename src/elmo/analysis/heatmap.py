@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from elmo.analysis.figurefile import figure_file
 from elmo.analysis.layernames import layer_title
+from elmo.analysis.similarity import cosines
 from elmo.embed.embedder import Embedder
 from elmo.errors import InputError
 
@@ -27,13 +28,15 @@ class SentencePair(NamedTuple):
     cosines: npt.NDArray[np.floating]
 
 
-def compare_sentences(embedder: Embedder, first: str, second: str) -> SentencePair:
-    """Every token of one raw sentence with every token of another, in every layer."""
+def compare_sentences(
+    embedder: Embedder, first: str, second: str, *, mean: npt.NDArray[np.floating] | float = 0.0
+) -> SentencePair:
+    """Every token of one raw sentence with every token of another, in every layer; seen from `mean` [L, 1, D]."""
     layers, tokens = embedder.encode([first, second], layers="all", normalize=True, return_tokens=True)
     for text, found in zip((first, second), tokens, strict=True):
         if not found.words:
             raise InputError(f"{text!r} has no tokens; a sentence is wanted")
-    return SentencePair(list(tokens[0].words), list(tokens[1].words), layers[0] @ layers[1].transpose(0, 2, 1))
+    return SentencePair(list(tokens[0].words), list(tokens[1].words), cosines(*layers, mean=mean))
 
 
 def draw_pair(pair: SentencePair, path: Path) -> None:

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from elmo.errors import InputError
 from elmo.model.bilm import BiLM
-from elmo.model.bilstm import State
+from elmo.model.state import State
 
 
 class CarriedState:

@@ -12,8 +12,9 @@ from torch import Tensor
 
 from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError, InputError
-from elmo.model.bilm import BiLM, BiLMConfig
-from elmo.model.charcnn import CharCNNConfig
+from elmo.model.architecture import BiLMConfig
+from elmo.model.bilm import BiLM
+from elmo.model.characters import CharCNNConfig
 from elmo.text.chars import CharacterRows, spell_as_originals
 
 
@@ -88,7 +89,8 @@ class RowVectors:
             self._stamp = stamp
         # The table outlives this call, so it must not be bound to the caller's inference mode.
         with torch.inference_mode(False), torch.no_grad():
-            return self._cache.look_up(self._keys(rows))
+            vectors: Tensor = self._cache.look_up(self._keys(rows))
+            return vectors
 
     def _keys(self, rows: Tensor) -> list[str]:
         """Rows as strings: one code point an id."""

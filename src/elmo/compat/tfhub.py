@@ -8,13 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
 from elmo.embed.batches import BOUNDARIES
 from elmo.embed.contextualize import contextualize
-from elmo.errors import ConfigError, InputError, WeightsError
+from elmo.errors import ConfigError, InputError, WeightsError, needing_torch
 from elmo.weights.formats import read_model
+
+with needing_torch("elmo.compat.tfhub"):
+    import torch
+    from torch import Tensor, nn
 
 LSTM_LAYERS = 2  # the outputs have names for two
 SIGNATURES = ("default", "tokens")
@@ -87,10 +89,10 @@ class Module(nn.Module):
         device = self.bilm.settled_h.device
         with torch.no_grad():
             boundaries = self.bilm.tokens(torch.from_numpy(self._model.boundary_rows()).to(device))
-            layers, lengths, _ = contextualize(
+            layers, steps, _ = contextualize(
                 self.bilm, self._encode, boundaries, sentences, self.bilm.zero_state(len(sentences))
             )
-        lengths = (lengths - BOUNDARIES).to(device)
+        lengths = torch.from_numpy(steps - BOUNDARIES).to(device)
         alive = (torch.arange(T, device=device) < lengths[:, None])[:, :, None]  # [N, T, 1]
         layers = nn.functional.pad(layers[:, :, 1:-1], (0, 0, 0, T + BOUNDARIES - layers.shape[2])) * alive
         mixed = self.aggregation(layers)

@@ -7,16 +7,17 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
+import numpy.typing as npt
 
 from elmo.embed.batches import BOUNDARIES
 from elmo.embed.choices import Layers
-from elmo.embed.contextualize import Forward, LookUpWords, contextualize, contextualize_long
+from elmo.embed.contextualize import Forward, LookUpWords, Runner, contextualize, contextualize_long
 from elmo.embed.selection import select_layers, sentence_vectors
-from elmo.model.bilm import BiLM
-from elmo.model.bilstm import State
-from elmo.model.packed import PackedBiLM
+from elmo.model.state import State
+from elmo.ops.arrays import Array, concatenate, host
+
+Vectors = npt.NDArray[np.float32]
 
 logger = logging.getLogger(__name__)
 
@@ -28,14 +29,15 @@ class BatchEmbedder:
     """What the batches of one call share. `runner` goes through a long sentence, `forward` through whole batches."""
 
     forward: Forward
-    runner: BiLM | PackedBiLM
+    runner: Runner
     word_vectors: LookUpWords
-    boundaries: Tensor  # [2, D]
+    boundaries: Array  # [2, D]
     layers: Layers
+    dtype: str  # of the vectors that come out
     most_positions: int  # rows x steps that go through at once
     advanced: Callable[[int], None]  # is told of so many tokens more
 
-    def embed(self, sentences: list[Sequence[str]], state: State) -> tuple[list[Tensor], State]:
+    def embed(self, sentences: list[Sequence[str]], state: State) -> tuple[list[Vectors], State]:
         """One batch, halved and tried again for as long as memory does not suffice."""
         widest = max(len(s) for s in sentences) + BOUNDARIES
         try:
@@ -45,46 +47,49 @@ class BatchEmbedder:
                 embedded = self._embed_together(sentences, state)
                 self.advanced(sum(map(len, sentences)))
                 return embedded
-        except (torch.OutOfMemoryError, RuntimeError) as error:
+        except (MemoryError, RuntimeError) as error:
             if not _is_out_of_memory(error):
                 raise
             if len(sentences) == 1:
                 return self._embed_in_smaller_windows(sentences[0], state, error)
             logger.warning("out of memory with %d sentences of %d tokens; halving", len(sentences), widest)
-            if self.boundaries.is_cuda:
-                torch.cuda.empty_cache()
+            self._empty_caches()
         # A batch over the budget comes only from state "carry", whose batches are the caller's; rows are independent.
         half = len(sentences) // 2
         left, left_state = self.embed(sentences[:half], state.rows(slice(None, half)))
         right, right_state = self.embed(sentences[half:], state.rows(slice(half, None)))
-        return left + right, State(
-            torch.cat([left_state.h, right_state.h], dim=2), torch.cat([left_state.c, right_state.c], dim=2)
-        )
+        return left + right, State(*(concatenate(both, 2) for both in zip(left_state, right_state, strict=True)))
+
+    def _empty_caches(self) -> None:
+        if not isinstance(self.boundaries, np.ndarray) and self.boundaries.is_cuda:
+            import torch
+
+            torch.cuda.empty_cache()
 
     def _embed_in_smaller_windows(
         self, sentence: Sequence[str], state: State, error: Exception
-    ) -> tuple[list[Tensor], State]:
+    ) -> tuple[list[Vectors], State]:
         window = min(self.most_positions, len(sentence) + BOUNDARIES) // 2
         while window >= SMALLEST_WINDOW:
             logger.warning("out of memory with a sentence of %d tokens; windows of %d", len(sentence), window)
             try:
                 return self._embed_long(sentence, state, window=window)
-            except (torch.OutOfMemoryError, RuntimeError) as again:
+            except (MemoryError, RuntimeError) as again:
                 if not _is_out_of_memory(again):
                     raise
                 window //= 2
         raise error
 
-    def _embed_together(self, sentences: list[Sequence[str]], state: State) -> tuple[list[Tensor], State]:
+    def _embed_together(self, sentences: list[Sequence[str]], state: State) -> tuple[list[Vectors], State]:
         stacked, lengths, after = contextualize(self.forward, self.word_vectors, self.boundaries, sentences, state)
         chosen = select_layers(stacked, self.layers)  # [N, T, D] or [L, N, T, D]
-        return sentence_vectors(chosen, (lengths - 1).tolist()), after
+        return sentence_vectors(chosen, (lengths - 1).tolist(), dtype=self.dtype), after
 
-    def _embed_long(self, sentence: Sequence[str], state: State, *, window: int) -> tuple[list[Tensor], State]:
+    def _embed_long(self, sentence: Sequence[str], state: State, *, window: int) -> tuple[list[Vectors], State]:
         config = self.runner.config
         P = config.lstm.output_dim
         all_layers = (config.layer_count,) if self.layers == "all" else ()
-        result = torch.zeros(*all_layers, len(sentence), config.output_dim)
+        result = np.zeros((*all_layers, len(sentence), config.output_dim), self.dtype)
         after = state
         for piece in contextualize_long(
             self.runner, self.word_vectors, self.boundaries, sentence, state, window=window
@@ -95,7 +100,7 @@ class BatchEmbedder:
             direction, span, stacked = piece  # stacked: [L + 1, t, P]
             first, last = max(span.start, 1), min(span.stop, len(sentence) + 1)  # without the boundaries
             if first < last:
-                chosen = select_layers(stacked[:, first - span.start : last - span.start], self.layers).float().cpu()
+                chosen = host(select_layers(stacked[:, first - span.start : last - span.start], self.layers))
                 result[..., first - 1 : last - 1, direction * P : (direction + 1) * P] = chosen
                 if direction == 0:
                     self.advanced(last - first)
@@ -103,7 +108,5 @@ class BatchEmbedder:
 
 
 def _is_out_of_memory(error: BaseException) -> bool:
-    if isinstance(error, torch.OutOfMemoryError):
-        return True
-    message = str(error)
-    return "DefaultCPUAllocator" in message or "out of memory" in message
+    """What torch, NumPy and the kernels say when there is none."""
+    return any(text in str(error) for text in ("DefaultCPUAllocator", "out of memory", "Unable to allocate"))

@@ -1,8 +1,7 @@
 """State "carry": the state of each batch row goes on to the next batch, also to batches of fewer or more rows."""
 
-import torch
-
-from elmo.model.bilstm import State
+from elmo.model.state import State
+from elmo.ops.arrays import concatenate
 
 
 def widened(state: State, zeros: State) -> State:
@@ -13,4 +12,4 @@ def widened(state: State, zeros: State) -> State:
 def with_first_rows(state: State, first: State) -> State:
     """`state`, its first rows replaced by those of `first`."""
     rest = state.rows(slice(first.h.shape[2], None))
-    return State(torch.cat([first.h, rest.h], dim=2), torch.cat([first.c, rest.c], dim=2))
+    return State(concatenate([first.h, rest.h], 2), concatenate([first.c, rest.c], 2))

@@ -4,51 +4,71 @@ N sentences, T positions with boundaries, L LSTM layers, R directions, D size of
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
 
-import torch
-from torch import Tensor
+import numpy as np
+import numpy.typing as npt
 
 from elmo.embed.batches import BOUNDARIES
-from elmo.model.bilm import BiLM
-from elmo.model.bilstm import State
-from elmo.model.packed import PackedBiLM
-from elmo.ops.device import to_device
+from elmo.model.architecture import BiLMConfig
+from elmo.model.state import State
+from elmo.ops.arrays import Array, cast, concatenate, placed, reversed_steps, stack, zeros
 
-LookUpWords = Callable[[Sequence[str]], Tensor]
+LookUpWords = Callable[[Sequence[str]], Array]
 # A biLM: token vectors [N, T, D], lengths [N] on the host, and the state -> layers [L + 1, N, T, R * D], state after.
-Forward = Callable[[Tensor, Tensor, State], tuple[Tensor, State]]
+Forward = Callable[[Array, Array, State], tuple[Array, State]]
+
+
+class Runner(Protocol):
+    """What computes a biLM: `PackedBiLM` over arrays, or torch's `BiLM` over tensors."""
+
+    @property
+    def config(self) -> BiLMConfig: ...
+    @property
+    def tokens(self) -> Callable[[Array], Array]: ...
+    @property
+    def lstm(self) -> Callable[..., tuple[list[Array], State]]: ...
+    def __call__(self, x: Array, lengths: Array, state: State, /) -> tuple[Array, State]: ...
+    def zero_state(self, rows: int) -> State: ...
+    def settled_state(self, rows: int) -> State: ...
 
 
 def contextualize(
-    bilm: Forward, vectors: LookUpWords, boundaries: Tensor, sentences: Sequence[Sequence[str]], state: State
-) -> tuple[Tensor, Tensor, State]:
+    bilm: Forward, vectors: LookUpWords, boundaries: Array, sentences: Sequence[Sequence[str]], state: State
+) -> tuple[Array, npt.NDArray[np.int64], State]:
     """Sentences of tokens -> layers [L + 1, N, T, R * D] with their boundaries, lengths [N], and the state after."""
-    device = boundaries.device
-    lengths = torch.tensor([len(s) + BOUNDARIES for s in sentences], dtype=torch.long)
-    T = int(lengths.max()) if len(lengths) else BOUNDARIES
+    lengths = np.array([len(s) + BOUNDARIES for s in sentences], dtype=np.int64)
+    N, T = len(sentences), int(lengths.max(initial=BOUNDARIES))
     flat = vectors([word for s in sentences for word in s])  # [words, D]
-    steps = torch.arange(T)
+    steps = np.arange(T)
     inside = (steps >= 1) & (steps < lengths[:, None] - 1)  # [N, T]
-    firsts = torch.arange(len(sentences)) * T
     # Numbers of positions, worked out on the host, so that a GPU need not be waited for.
-    words, ends = to_device(inside.flatten().nonzero()[:, 0], device), to_device(firsts + lengths - 1, device)
-    x = boundaries.new_zeros(len(sentences) * T, boundaries.shape[1])  # [N * T, D]
-    x.index_copy_(0, words, flat.to(x.dtype))
+    words, ends = np.flatnonzero(inside), np.arange(N) * T + lengths - 1
+    x = zeros(N * T, boundaries.shape[1], like=boundaries)  # [N * T, D]
+    x[placed(words, like=x)] = cast(flat, like=x)
     x[::T] = boundaries[0]
-    x[ends] = boundaries[1]
-    layers, after = bilm(x.view(len(sentences), T, boundaries.shape[1]), lengths, state)
+    x[placed(ends, like=x)] = boundaries[1]
+    layers, after = bilm(x.reshape(N, T, boundaries.shape[1]), _lengths_for(x, lengths), state)
     return layers, lengths, after
 
 
+def _lengths_for(x: Array, lengths: npt.NDArray[np.int64]) -> Array:
+    if isinstance(x, np.ndarray):
+        return lengths
+    import torch
+
+    return torch.from_numpy(lengths)  # on the host
+
+
 def contextualize_long(
-    bilm: BiLM | PackedBiLM,
+    bilm: Runner,
     vectors: LookUpWords,
-    boundaries: Tensor,
+    boundaries: Array,
     sentence: Sequence[str],
     state: State,
     *,
     window: int,
-) -> Iterator[tuple[int, slice, Tensor] | State]:
+) -> Iterator[tuple[int, slice, Array] | State]:
     """One sentence in windows, the state carried through, in memory that does not grow with the sentence.
 
     Yields (direction, positions, layers [L + 1, positions, D]) for each window of each direction, positions counted
@@ -59,22 +79,22 @@ def contextualize_long(
     T = len(sentence) + BOUNDARIES
     for start in range(0, T, window):
         spans = [slice(start, min(start + window, T)), slice(max(0, T - start - window), T - start)][:R]
-        x = torch.stack([_span(vectors, boundaries, sentence, span) for span in spans])  # [R, t, D], t <= window
-        reading = torch.cat([x[:1], x[1:].flip(1)]).unsqueeze(2)  # [R, t, 1, D]
+        x = stack([_span(vectors, boundaries, sentence, span) for span in spans])  # [R, t, D], t <= window
+        reading = concatenate([x[:1], reversed_steps(x[1:])])[:, :, None]  # [R, t, 1, D]
         outputs, state = bilm.lstm(reading, state)
         for r, span in enumerate(spans):
-            layers = torch.stack([reading[r, :, 0], *(y[r, :, 0] for y in outputs)])  # [L + 1, t, D]
-            yield r, span, layers if r == 0 else layers.flip(1)
+            layers = stack([reading[r, :, 0], *(y[r, :, 0] for y in outputs)])  # [L + 1, t, D]
+            yield r, span, layers if r == 0 else reversed_steps(layers)
     yield state
 
 
-def _span(vectors: LookUpWords, boundaries: Tensor, sentence: Sequence[str], span: slice) -> Tensor:
+def _span(vectors: LookUpWords, boundaries: Array, sentence: Sequence[str], span: slice) -> Array:
     """Token vectors of some positions of a sentence with its boundaries: [t, D]."""
     T = len(sentence) + BOUNDARIES
     words = sentence[max(0, span.start - 1) : min(span.stop - 1, len(sentence))]
-    parts = [vectors(words).to(boundaries.dtype)] if words else []
+    parts = [cast(vectors(words), like=boundaries)] if words else []
     if span.start == 0:
         parts.insert(0, boundaries[:1])
     if span.stop == T:
         parts.append(boundaries[1:])
-    return torch.cat(parts)
+    return concatenate(parts)

@@ -1,38 +1,41 @@
 """`Embedder`: a biLM ready to embed token lists, in batches, in input order. The same call never gives two answers."""
 
 import contextlib
+import functools
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 from tqdm import tqdm
 
 from elmo.embed.batchembedder import BatchEmbedder
 from elmo.embed.batches import by_length, in_order
 from elmo.embed.carry import widened, with_first_rows
 from elmo.embed.choices import Layers, Precision
-from elmo.embed.cputhreads import CPU_THREADS
 from elmo.embed.encoding import Encoding
 from elmo.embed.precision import choose_dtype
-from elmo.embed.runners import fastest_forward, fastest_runner
+from elmo.embed.runners import choose_runner, computing, fastest_forward, rows_for
 from elmo.embed.wordcache import WordCache
 from elmo.embed.wordrows import word_vectors
-from elmo.errors import ConfigError
-from elmo.model.bilstm import State
+from elmo.errors import ConfigError, needing_torch
 from elmo.model.choices import StateMode
-from elmo.model.frozen import frozen_copy
 from elmo.model.packed import PackedBiLM
+from elmo.model.state import State
+from elmo.ops.arrays import Array, cast, placed
 from elmo.ops.cpu.packed_file import PackedFile
-from elmo.ops.device import choose_device, to_device
 from elmo.ops.threadlock import ThreadLock
+from elmo.ops.where import name_of_device
 from elmo.weights.formats import write_model
 from elmo.weights.loaded import LoadedModel
+
+if TYPE_CHECKING:
+    import torch
+
+    from elmo.model.bilm import BiLM
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +45,8 @@ BATCH_SIZE, BATCH_SIZE_ON_GPU = 64, 1024
 SHORTEST_ON_GPU = 0.8  # of a batch's longest sentence
 MOST_POSITIONS = 4096  # rows x steps in one batch; a longer sentence goes through in windows of this many steps
 BAR_AFTER_SECONDS = 1.0
+
+Vectors = npt.NDArray[np.float32]
 
 
 class Reference(NamedTuple):
@@ -60,9 +65,9 @@ class Embedder(Encoding):
     """A biLM ready to embed. Nothing is remembered between calls but the vectors of words.
 
     Made by `elmo.load`. Pickles as a reference to the model's files, not with its weights. Threads may share one.
-    `device`, `precision`, `state` and `num_threads` are as in `elmo.load`, `dtype` is the torch type that is computed
-    in, `model` is the model as it was read (its tokenizer and vocabulary, its weights as they are stored), and `bilm`
-    its network as it is used here: frozen, on the device.
+    `precision`, `state` and `num_threads` are as in `elmo.load`, `model` is the model as it was read (its tokenizer and
+    vocabulary, its weights as they are stored). In torch, which must be there for these: `device` and `dtype` that it
+    computes on and in, and `bilm`, the same network as a frozen module on the device.
     """
 
     def __init__(
@@ -80,18 +85,18 @@ class Embedder(Encoding):
             raise ConfigError(f"state is {state!r}; it must be one of {', '.join(STATES)}")
         if num_threads is not None and num_threads < 1:
             raise ConfigError(f"num_threads is {num_threads}; it must be at least 1")
-        self.device = choose_device(device)
-        self.dtype = choose_dtype(precision, self.device)
-        self.precision = str(self.dtype).removeprefix("torch.")
+        self._device = name_of_device(device)
+        self._dtype = choose_dtype(precision, self._device)
         self.state = state
         self.num_threads = num_threads
         self.model = model
-        self.bilm = frozen_copy(model.bilm).to(self.device, self.dtype)
-        self._runner = fastest_runner(self.bilm, int8=precision == "int8", packed=packed)  # computes what `bilm` does
-        if isinstance(self._runner, PackedBiLM):
-            self.precision = "int8" if precision == "int8" else "float32"
+        self._runner = choose_runner(
+            model, device=self._device, dtype=self._dtype, int8=precision == "int8", packed=packed
+        )
+        in_int8 = isinstance(self._runner, PackedBiLM) and self._runner.making.int8
+        self.precision = "int8" if in_int8 else self._dtype
         self._reference = reference
-        with torch.inference_mode():
+        with computing(self._runner, threads=num_threads):
             self._boundaries = self._word_rows(model.boundary_rows())  # [2, D]
         self._lock = ThreadLock()
         self._cut_words: list[str] = []
@@ -101,18 +106,52 @@ class Embedder(Encoding):
         self._forward = fastest_forward(self._runner, start=None if state == "carry" else self._start(1))
 
     @property
+    def _on_gpu(self) -> bool:
+        return self._device != "cpu"
+
+    @property
     def _most_positions(self) -> int:
-        return MOST_POSITIONS * (POSITIONS_FACTOR_ON_GPU if self.device.type == "cuda" else 1)
+        return MOST_POSITIONS * (POSITIONS_FACTOR_ON_GPU if self._on_gpu else 1)
+
+    @property
+    def device_name(self) -> str:
+        """Where it computes: "cpu", "cuda", "cuda:1"."""
+        return self._device
+
+    @property
+    def device(self) -> "torch.device":
+        """Where it computes. Needs torch."""
+        with needing_torch("device"):
+            import torch
+        return torch.device(self._device)
+
+    @property
+    def dtype(self) -> "torch.dtype":
+        """What it computes in, in torch's words. Needs torch."""
+        with needing_torch("dtype"):
+            import torch
+        found: torch.dtype = getattr(torch, self._dtype)
+        return found
+
+    @functools.cached_property
+    def bilm(self) -> "BiLM":
+        """The network as a module of torch's: frozen, on the device, in its type. Needs torch."""
+        with needing_torch("bilm"):
+            from elmo.model.bilm import BiLM
+            from elmo.model.frozen import frozen_copy
+        if isinstance(self._runner, BiLM):
+            return self._runner
+        return frozen_copy(self.model.bilm).to(self.device, self.dtype)
 
     @property
     def dim(self) -> int:
         """Size of one token's vector."""
-        return self.bilm.config.output_dim
+        return self.model.config.output_dim
 
     @property
     def layer_count(self) -> int:
         """How many layers `layers="all"` gives."""
-        return self.bilm.config.layer_count
+        return self.model.config.layer_count
 
     def embed_tokens(
         self,
@@ -124,8 +163,8 @@ class Embedder(Encoding):
         carried: State | None = None,
         finished: Callable[[Sequence[int]], None] | None = None,
         advanced: Callable[[int], None] = lambda _: None,
-    ) -> tuple[list[Tensor], State | None]:
-        """Token lists to a float32 tensor [T, D] or [L, T, D] each, on the CPU; the layer under `encode`.
+    ) -> tuple[list[Vectors], State | None]:
+        """Token lists to an array [T, D] or [L, T, D] each, float32 or float64; the layer under `encode`.
 
         In state "carry" the state of each batch row goes on to the next batch: it starts from `carried` (zero if none)
         and comes back as the second result, so that a corpus can be embedded in pieces. `finished` is told the
@@ -133,8 +172,8 @@ class Embedder(Encoding):
         sentence that goes through in windows.
         """
         if batch_size is None:
-            batch_size = BATCH_SIZE_ON_GPU if self.device.type == "cuda" and self.state != "carry" else BATCH_SIZE
-        results: list[Tensor] = [torch.empty(0)] * len(sentences)
+            batch_size = BATCH_SIZE_ON_GPU if self._on_gpu and self.state != "carry" else BATCH_SIZE
+        results: list[Vectors] = [np.empty(0, np.float32)] * len(sentences)
         bar = tqdm(
             total=len(sentences),
             unit="sentence",
@@ -153,14 +192,15 @@ class Embedder(Encoding):
             word_vectors=self._cache.look_up,
             boundaries=self._boundaries,
             layers=layers,
+            dtype="float64" if self._dtype == "float64" else "float32",
             most_positions=self._most_positions,
             advanced=advanced,
         )
-        with bar, self._threads(), torch.inference_mode():
+        with bar, computing(self._runner, threads=self.num_threads):
             if self.state == "carry":
-                carried = carried if carried is not None else self.bilm.zero_state(0)
+                carried = carried if carried is not None else self._runner.zero_state(0)
                 for batch in in_order(len(sentences), most_sentences=batch_size):
-                    carried = widened(carried, self.bilm.zero_state(len(batch)))
+                    carried = widened(carried, self._runner.zero_state(len(batch)))
                     with self._turn():
                         start = carried.rows(slice(None, len(batch)))
                         embedded, after = together.embed([sentences[n] for n in batch], start)
@@ -185,11 +225,16 @@ class Embedder(Encoding):
             lengths,
             most_sentences=batch_size,
             most_positions=self._most_positions,
-            shortest=SHORTEST_ON_GPU if self.device.type == "cuda" else 0.0,
+            shortest=SHORTEST_ON_GPU if self._on_gpu else 0.0,
         )
 
     def _start(self, rows: int) -> State:
-        return self.bilm.settled_state(rows) if self.state == "settled" else self.bilm.zero_state(rows)
+        return self._runner.settled_state(rows) if self.state == "settled" else self._runner.zero_state(rows)
+
+    def state_of(self, h: npt.NDArray[Any], c: npt.NDArray[Any]) -> State:
+        """A carried state, from the arrays that `host` made of it."""
+        like = self._runner.zero_state(0)
+        return State(*(cast(placed(array, like=zero), like=zero) for array, zero in zip((h, c), like, strict=True)))
 
     def save_pretrained(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the model as a native directory that `elmo.load` reads; `overwrite` replaces one that is there."""
@@ -198,7 +243,7 @@ class Embedder(Encoding):
     def __repr__(self) -> str:
         name = "" if self._reference is None else f"{self._reference.name_or_path!r}, "
         return (
-            f"Embedder({name}{self.layer_count} layers of {self.dim}, device={str(self.device)!r}, "
+            f"Embedder({name}{self.layer_count} layers of {self.dim}, device={self._device!r}, "
             f"precision={self.precision!r}, state={self.state!r})"
         )
 
@@ -210,7 +255,7 @@ class Embedder(Encoding):
             )
         return _load_again, (self._reference,)
 
-    def _encode_words(self, words: Sequence[str]) -> Tensor:
+    def _encode_words(self, words: Sequence[str]) -> Array:
         cut = self.model.cut_words(words)
         if cut:
             with self._lock.held():
@@ -220,8 +265,8 @@ class Embedder(Encoding):
     def _spell(self, words: Sequence[str]) -> npt.NDArray[np.integer[Any]]:
         return self.model.spell_as_originals(words) if self.state == "carry" else self.model.spell(words)
 
-    def _word_rows(self, rows: npt.NDArray[np.integer[Any]]) -> Tensor:
-        return word_vectors(self._runner.tokens, to_device(torch.from_numpy(rows), self.device))
+    def _word_rows(self, rows: npt.NDArray[np.integer[Any]]) -> Array:
+        return word_vectors(self._runner.tokens, rows_for(self._runner, rows))
 
     def _warn_of_cut_words(self) -> None:
         """Name the words that were met for the first time and did not fit their row."""
@@ -240,17 +285,9 @@ class Embedder(Encoding):
             )
 
     @contextlib.contextmanager
-    def _threads(self) -> Iterator[None]:
-        if self.num_threads is None:
-            yield
-            return
-        with CPU_THREADS.set_to(self.num_threads):
-            yield
-
-    @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:
         """On a CPU calls run side by side. On a GPU batches take turns: they share recorded graphs and their memory."""
-        if self.device.type == "cpu":
+        if not self._on_gpu:
             yield
             return
         with self._lock.held():

@@ -2,23 +2,24 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Literal, TypedDict, Unpack, cast, overload
+from typing import TYPE_CHECKING, Literal, TypedDict, Union, Unpack, cast, overload
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
 from elmo.embed.choices import Layers, Pooling
 from elmo.embed.inputs import read_texts
-from elmo.embed.selection import check_layers, join_pieces, pool
-from elmo.errors import ConfigError
-from elmo.model.bilstm import State
+from elmo.embed.selection import check_layers, join_pieces, normalized, pool
+from elmo.errors import ConfigError, needing_torch
+from elmo.model.state import State
 from elmo.text.tokens import Tokens
 from elmo.weights.loaded import LoadedModel
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 Array = npt.NDArray[np.float32]
-Vectors = Array | Tensor | list[Array] | list[Tensor]
+Vectors = Union[Array, "Tensor", list[Array], list["Tensor"]]
 Words = Tokens | list[Tokens] | list[list[str]]  # the tokens of a text, of each text, or as they were given
 
 
@@ -55,8 +56,8 @@ class Encoding(ABC):
         layers: Layers,
         batch_size: int | None = None,
         show_progress_bar: bool | None = None,
-    ) -> tuple[list[Tensor], State | None]:
-        """Token lists to a float32 tensor [T, D] or [L, T, D] each."""
+    ) -> tuple[list[Array], State | None]:
+        """Token lists to an array [T, D] or [L, T, D] each."""
 
     @overload
     def encode(  # type: ignore[overload-overlap]
@@ -100,7 +101,7 @@ class Encoding(ABC):
         convert_to_numpy: Literal[False],
         return_tokens: Literal[False] = False,
         **options: Unpack[EncodeOptions],
-    ) -> Tensor: ...
+    ) -> "Tensor": ...
 
     @overload
     def encode(
@@ -111,7 +112,7 @@ class Encoding(ABC):
         convert_to_numpy: Literal[False],
         return_tokens: Literal[False] = False,
         **options: Unpack[EncodeOptions],
-    ) -> list[Tensor]: ...
+    ) -> "list[Tensor]": ...
 
     @overload
     def encode(
@@ -122,7 +123,7 @@ class Encoding(ABC):
         convert_to_numpy: Literal[False],
         return_tokens: Literal[False] = False,
         **options: Unpack[EncodeOptions],
-    ) -> Tensor: ...
+    ) -> "Tensor": ...
 
     @overload
     def encode(  # type: ignore[overload-overlap]
@@ -188,7 +189,7 @@ class Encoding(ABC):
         convert_to_numpy: Literal[False],
         return_tokens: Literal[True],
         **options: Unpack[EncodeOptions],
-    ) -> tuple[Tensor, Tokens]: ...
+    ) -> "tuple[Tensor, Tokens]": ...
 
     @overload
     def encode(  # type: ignore[overload-overlap]
@@ -199,7 +200,7 @@ class Encoding(ABC):
         convert_to_numpy: Literal[False],
         return_tokens: Literal[True],
         **options: Unpack[EncodeOptions],
-    ) -> tuple[list[Tensor], list[Tokens]]: ...
+    ) -> "tuple[list[Tensor], list[Tokens]]": ...
 
     @overload
     def encode(  # type: ignore[overload-overlap]
@@ -210,7 +211,7 @@ class Encoding(ABC):
         convert_to_numpy: Literal[False],
         return_tokens: Literal[True],
         **options: Unpack[EncodeOptions],
-    ) -> tuple[Tensor, list[Tokens]]: ...
+    ) -> "tuple[Tensor, list[Tokens]]": ...
 
     @overload
     def encode(
@@ -221,7 +222,7 @@ class Encoding(ABC):
         convert_to_numpy: Literal[False],
         return_tokens: Literal[True],
         **options: Unpack[EncodeOptions],
-    ) -> tuple[list[Tensor], list[list[str]]]: ...
+    ) -> "tuple[list[Tensor], list[list[str]]]": ...
 
     @overload
     def encode(
@@ -232,7 +233,7 @@ class Encoding(ABC):
         convert_to_numpy: Literal[False],
         return_tokens: Literal[True],
         **options: Unpack[EncodeOptions],
-    ) -> tuple[Tensor, list[list[str]]]: ...
+    ) -> "tuple[Tensor, list[list[str]]]": ...
 
     @overload
     def encode(
@@ -268,6 +269,7 @@ class Encoding(ABC):
         Without `pooling`: a list of [T, D] (or [L, T, D] for "all"), one row a token. With it: one array [N, D]
         (or [N, L, D]), the mean or the maximum over a text's tokens (zeros where it has none).
         `normalize` scales every vector to length 1. `show_progress_bar=None` shows a bar on a terminal after a second.
+        Vectors are float32 (float64 in that precision), and tensors with `convert_to_numpy=False`, which needs torch.
         `return_tokens=True` gives a pair: the vectors, and each text's tokens, a `Tokens` (a sequence of words, with
         `words`, `starts` and `offsets` in characters of the raw text, and `sentence_starts`), or the list of tokens
         that was given. `batch_size` is sentences, at most: 64, and 1024 on a GPU, if it is None.
@@ -289,17 +291,27 @@ class Encoding(ABC):
         if pooling is not None:
             results = [pool(result, pooling) for result in results]
         if normalize:
-            results = [torch.nn.functional.normalize(result, dim=-1) for result in results]
+            results = [normalized(result) for result in results]
         output: Vectors
         if single:
-            output = results[0].numpy() if convert_to_numpy else results[0]
+            output = results[0]
         elif pooling is not None:
-            empty = torch.zeros(0, *((self.layer_count,) if layers == "all" else ()), self.dim)
-            stacked = torch.stack(results) if results else empty
-            output = stacked.numpy() if convert_to_numpy else stacked
+            empty = np.zeros((0, *((self.layer_count,) if layers == "all" else ()), self.dim), np.float32)
+            output = np.stack(results) if results else empty
         else:
-            output = [result.numpy() for result in results] if convert_to_numpy else results
+            output = results
+        if not convert_to_numpy:
+            output = _as_tensors(output)
         if not return_tokens:
             return output
         tokens = [text.tokens for text in texts]
         return output, cast(Words, tokens[0] if single else tokens)  # all of one kind: `read_sentences` sees to it
+
+
+def _as_tensors(vectors: Array | list[Array]) -> "Tensor | list[Tensor]":
+    """The same memory as torch's tensors."""
+    with needing_torch("convert_to_numpy=False"):
+        import torch
+    if isinstance(vectors, list):
+        return [torch.from_numpy(array) for array in vectors]
+    return torch.from_numpy(vectors)

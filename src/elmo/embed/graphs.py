@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from elmo.model.bilm import BiLM
-from elmo.model.bilstm import State
+from elmo.model.state import State
 from elmo.ops.device import to_device
 from elmo.ops.gpu.recording import recording
 

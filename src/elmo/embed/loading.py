@@ -7,7 +7,7 @@ from elmo.embed.choices import Precision
 from elmo.embed.embedder import Embedder, Reference
 from elmo.model.choices import StateMode
 from elmo.ops.cpu.packed_file import PackedFile
-from elmo.ops.device import choose_device
+from elmo.ops.where import name_of_device
 from elmo.weights.formats import FoundModel, find_model, read_model
 from elmo.weights.native import NATIVE
 from elmo.weights.packedfiles import packed_path
@@ -58,7 +58,7 @@ def load(
 
 
 def _packed_file(model: FoundModel, device: str | None, precision: Precision | None) -> PackedFile | None:
-    if choose_device(device).type != "cpu" or precision not in (None, "float32", "int8") or model.format is not NATIVE:
+    if name_of_device(device) != "cpu" or precision not in (None, "float32", "int8") or model.format is not NATIVE:
         return None
     path = packed_path(model.path, int8=precision == "int8")
     return None if path is None else PackedFile(path)

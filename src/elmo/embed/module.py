@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
+import numpy as np
+import numpy.typing as npt
 import safetensors.torch
 import torch
 from torch import Tensor, nn
@@ -19,7 +21,7 @@ from elmo.disk.guarded.plainfiles import read_json, refusing
 from elmo.disk.writing import write_file
 from elmo.embed.contextualize import LookUpWords, contextualize
 from elmo.embed.inputs import check_tokens
-from elmo.embed.runners import fastest_runner
+from elmo.embed.runners import packed_copy
 from elmo.embed.wordcache import WordCache
 from elmo.embed.wordrows import word_vectors
 from elmo.errors import ConfigError, InputError, WeightsError
@@ -28,6 +30,7 @@ from elmo.model.fields import read_fields
 from elmo.model.frozen import frozen_copy
 from elmo.model.mix import LayerNorm, ScalarMix
 from elmo.model.packed import PackedBiLM
+from elmo.ops.arrays import Array, host
 from elmo.ops.threadlock import ThreadLock
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.guarded.tensorfile import read_tensors
@@ -208,16 +211,17 @@ class Elmo(nn.Module):
     def _run(
         self, runner: BiLM | PackedBiLM, sentences: Sequence[Sequence[str]] | Tensor, *, learns: bool
     ) -> tuple[Tensor, Tensor]:
-        boundaries = self._encode_rows(torch.from_numpy(self.model.boundary_rows()), learns=learns)
+        boundaries = self._encode_rows(self.model.boundary_rows(), learns=learns)
         tokens: Sequence[Sequence[str]]
         if isinstance(sentences, Tensor):
             tokens, vectors = self._from_rows(sentences, learns=learns)
         else:
             tokens = check_tokens(sentences)
             vectors = self._encode_repeated if learns else self._cache.look_up
-        start = self.bilm.settled_state if self.state == "settled" else self.bilm.zero_state
-        stacked, lengths, _ = contextualize(runner, vectors, boundaries, tokens, start(len(tokens)))
-        stacked = stacked[-self.layer_count :]  # all of them, or the top one
+        start = runner.settled_state if self.state == "settled" else runner.zero_state
+        computed, steps, _ = contextualize(runner, vectors, boundaries, tokens, start(len(tokens)))
+        stacked = torch.from_numpy(computed) if isinstance(computed, np.ndarray) else computed
+        stacked, lengths = stacked[-self.layer_count :], torch.from_numpy(steps)  # all layers, or the top one
         if self.keep_boundaries:
             return stacked, _mask(lengths, stacked.shape[2]).to(self.device)
         inside = _mask(lengths - 2, stacked.shape[2] - 2).to(self.device)  # [N, T]
@@ -262,10 +266,8 @@ class Elmo(nn.Module):
                 self._stamp = stamp
             if self._packed is not None:
                 return self._packed
-            runner = fastest_runner(self.bilm)
-            if isinstance(runner, PackedBiLM):  # the biLM itself must not be registered a second time
-                self._packed = runner
-            return runner
+            self._packed = packed_copy(self.bilm)
+            return self._packed or self.bilm
 
     def _learning(self) -> BiLM:
         """The biLM with weights of its own, which may change without a trace in the model that it came from."""
@@ -278,23 +280,22 @@ class Elmo(nn.Module):
                 self._shares_weights = False
         return self.bilm
 
-    def _encode_words(self, words: Sequence[str]) -> Tensor:
-        return self._encode_rows(torch.from_numpy(self.model.spell(words)), learns=False)
+    def _encode_words(self, words: Sequence[str]) -> Array:
+        return self._encode_rows(self.model.spell(words), learns=False)
 
     def _encode_repeated(self, words: Sequence[str]) -> Tensor:
         """Each distinct word once; gradients of its repetitions meet in it."""
         distinct = list(dict.fromkeys(words))
         place = {word: n for n, word in enumerate(distinct)}
-        vectors = self._encode_rows(torch.from_numpy(self.model.spell(distinct)), learns=True)
+        vectors: Tensor = self._encode_rows(self.model.spell(distinct), learns=True)
         return vectors[torch.tensor([place[word] for word in words], dtype=torch.long, device=self.device)]
 
-    def _encode_rows(self, rows: Tensor, *, learns: bool) -> Tensor:
-        if not learns:
-            packed = self._packed
-            return word_vectors((self.bilm if packed is None else packed).tokens, rows.to(self.device))
-        vectors = self.bilm.tokens(rows.to(self.device))
-        assert isinstance(vectors, Tensor)
-        return vectors
+    def _encode_rows(self, rows: npt.NDArray[np.integer[Any]], *, learns: bool) -> Array:
+        packed = self._packed
+        if not learns and packed is not None:
+            return packed.tokens(rows)
+        given = torch.from_numpy(rows).to(self.device)
+        return self.bilm.tokens(given) if learns else word_vectors(self.bilm.tokens, given)
 
     def _from_rows(self, rows: Tensor, *, learns: bool) -> tuple[list[list[str]], LookUpWords]:
         """Rows of ids [N, T, C] as sentences of stand-in tokens, and the function that knows their vectors."""
@@ -308,7 +309,8 @@ class Elmo(nn.Module):
         distinct, index = torch.unique(rows[alive], dim=0, return_inverse=True)  # [W, C], [tokens]
         if not len(index):
             distinct = rows.new_zeros(0, rows.shape[2])
-        vectors = self._encode_rows(distinct, learns=learns)[index]
+        encoded = self._encode_rows(host(distinct), learns=learns)
+        vectors = encoded[host(index) if isinstance(encoded, np.ndarray) else index.to(self.device)]
         counts = alive.sum(1).tolist()
         return [[""] * count for count in counts], lambda _: vectors
 

@@ -1,31 +1,91 @@
 """The fastest way to run a biLM whose weights do not change: one choice for `Embedder` and `Elmo`."""
 
+import contextlib
 import logging
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-from elmo.embed.contextualize import Forward
-from elmo.embed.graphs import CapturedBiLM
-from elmo.model.bilm import BiLM
-from elmo.model.bilstm import State
-from elmo.model.packed import PackedBiLM, can_pack
+import numpy as np
+import numpy.typing as npt
+
+from elmo.embed.contextualize import Forward, Runner
+from elmo.model.packed import PackedBiLM
+from elmo.model.state import State
+from elmo.ops.arrays import Array, placed
+from elmo.ops.cpu.kernels import kernels_run
+from elmo.ops.cpu.making import Making
 from elmo.ops.cpu.packed_file import PackedFile
+from elmo.ops.where import torch_is_installed
+from elmo.weights.arrays import BiLMArrays
+from elmo.weights.loaded import LoadedModel
+
+if TYPE_CHECKING:
+    from elmo.model.bilm import BiLM
 
 logger = logging.getLogger(__name__)
 
 
-def fastest_runner(bilm: BiLM, *, int8: bool = False, packed: PackedFile | None = None) -> BiLM | PackedBiLM:
-    """The biLM itself, or its copy for a CPU's kernels where that is faster; `packed` keeps such a copy on disk."""
-    if bilm.settled_h.device.type == "cpu" and can_pack(bilm):
-        return PackedBiLM(bilm, int8=int8, file=packed)
-    if int8:
-        logger.warning(
-            "precision int8 needs a CPU, a C++ compiler (g++) and a model with its own biLSTM; computing in %s",
-            str(bilm.settled_h.dtype).removeprefix("torch."),
-        )
-    return bilm
+def choose_runner(
+    model: LoadedModel, *, device: str, dtype: str, int8: bool = False, packed: PackedFile | None = None
+) -> Runner:
+    """What computes a model's vectors: on a CPU arrays and our kernels, elsewhere torch, with weights of its own type.
+
+    Without kernels torch computes on a CPU too, where it is installed: NumPy does the same, slower. `packed` keeps the
+    packed weights on disk.
+    """
+    on_cpu = device == "cpu"
+    compiled = on_cpu and dtype == "float32" and kernels_run()
+    if int8 and not compiled:
+        reason = "needs a C++ compiler (g++)" if on_cpu else "is for a CPU (device='cpu')"
+        logger.warning("precision int8 %s; computing in %s", reason, dtype)
+    if on_cpu and (dtype == "float64" or compiled or (dtype == "float32" and not torch_is_installed())):
+        return PackedBiLM(model.config, model.tensors, Making(dtype=dtype, int8=int8 and compiled, file=packed))
+    import torch
+
+    from elmo.model.frozen import frozen_copy
+
+    return frozen_copy(model.bilm).to(torch.device(device), getattr(torch, dtype))
 
 
-def fastest_forward(runner: BiLM | PackedBiLM, *, start: State | None) -> Forward:
+def packed_copy(bilm: "BiLM") -> PackedBiLM | None:
+    """torch's network for the kernels of a CPU, where it is in float32 and they are there."""
+    if bilm.settled_h.device.type != "cpu" or str(bilm.settled_h.dtype) != "torch.float32" or not kernels_run():
+        return None
+    arrays = BiLMArrays.of_network(bilm)
+    return PackedBiLM(arrays.config, arrays.tensors, Making())
+
+
+def fastest_forward(runner: Runner, *, start: State | None) -> Forward:
     """Whole batches through the runner: on a GPU as CUDA graphs, if all sentences start from `start` (of one row)."""
-    if start is None or isinstance(runner, PackedBiLM) or runner.settled_h.device.type != "cuda":
+    if start is None or isinstance(runner, PackedBiLM):
         return runner
-    return CapturedBiLM(runner, start=start) if runner.config.lstm.carries_state else runner
+    from elmo.embed.graphs import CapturedBiLM
+    from elmo.model.bilm import BiLM
+
+    assert isinstance(runner, BiLM)
+    if runner.settled_h.device.type != "cuda" or not runner.config.lstm.carries_state:
+        return runner
+    return CapturedBiLM(runner, start=start)
+
+
+@contextlib.contextmanager
+def computing(runner: Runner, *, threads: int | None) -> Iterator[None]:
+    """For the time of a call: so many threads, and no gradients where torch computes."""
+    if isinstance(runner, PackedBiLM):
+        from elmo.ops.cpu.threads import CPU_THREADS
+
+        with CPU_THREADS.set_to(threads):
+            yield
+        return
+    import torch
+
+    from elmo.embed.torchthreads import TORCH_THREADS
+
+    limit: Any = contextlib.nullcontext() if threads is None else TORCH_THREADS.set_to(threads)
+    with limit, torch.inference_mode():
+        yield
+
+
+def rows_for(runner: Runner, rows: npt.NDArray[np.integer[Any]]) -> Array:
+    """Rows of ids where the runner reads them."""
+    return rows if isinstance(runner, PackedBiLM) else placed(rows, like=getattr(runner, "settled_h"))  # noqa: B009

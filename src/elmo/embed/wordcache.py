@@ -10,10 +10,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from elmo.ops.device import to_device
+from elmo.ops.arrays import Array, concatenate, empty, placed
 from elmo.ops.threadlock import ThreadLock
 
 DEFAULT_BYTES = 128 * 1024 * 1024
@@ -26,9 +24,7 @@ class WordCache:
     `encode` maps distinct words to vectors [W, D]; it alone knows how. A copy of a cache, pickled or deep, is empty.
     """
 
-    def __init__(
-        self, encode: Callable[[Sequence[str]], Tensor], *, size: int, most_bytes: int = DEFAULT_BYTES
-    ) -> None:
+    def __init__(self, encode: Callable[[Sequence[str]], Array], *, size: int, most_bytes: int = DEFAULT_BYTES) -> None:
         self._encode = encode
         self._capacity = max(1, most_bytes // (4 * size))
         self._lock = ThreadLock()
@@ -37,8 +33,8 @@ class WordCache:
     def _forget(self) -> None:
         self._slots: OrderedDict[str, int] = OrderedDict()  # in order of last use
         self._free: list[int] = []  # rows of the table that no word has
-        self._table: Tensor | None = None
-        self._done: torch.cuda.Event | None = None  # when a GPU has finished the call before
+        self._table: Array | None = None
+        self._done: Any = None  # when a GPU has finished the call before
 
     def clear(self) -> None:
         """Forget every word."""
@@ -48,7 +44,7 @@ class WordCache:
     def __len__(self) -> int:
         return len(self._slots)
 
-    def look_up(self, words: Sequence[str]) -> Tensor:
+    def look_up(self, words: Sequence[str]) -> Array:
         """The vectors of `words` (repeats allowed): [len(words), D]."""
         distinct = dict.fromkeys(words)
         if len(distinct) > self._capacity:
@@ -65,25 +61,24 @@ class WordCache:
             if self._table is None:
                 return self._encode([])
             index = np.fromiter(map(self._slots.__getitem__, words), dtype=np.int64, count=len(words))
-            return self._table[to_device(torch.from_numpy(index), self._table.device)]
+            return self._table[placed(index, like=self._table)]
 
     def _remember(self, words: list[str]) -> None:
         vectors = self._encode(words)  # [W, D]
-        # The table outlives the call: made in inference mode, it could not be written outside of it.
-        with torch.inference_mode(False), torch.no_grad():
+        with _lasting(vectors):
             table, rows = self._take_rows(len(words), like=vectors)
-            table[to_device(torch.tensor(rows), vectors.device)] = vectors
+            table[placed(np.array(rows, dtype=np.int64), like=vectors)] = vectors
         # Last: until now no word has one of these rows; when a call ends before this line, they are found again.
         self._slots.update(zip(words, rows, strict=True))
 
-    def _take_rows(self, count: int, *, like: Tensor) -> tuple[Tensor, list[int]]:
+    def _take_rows(self, count: int, *, like: Array) -> tuple[Array, list[int]]:
         """The table, and rows of it that no word has and no other call gets."""
         have = 0 if self._table is None else len(self._table)
         if len(self._free) + len(self._slots) < have:  # an interrupted call lost some
             self._free = sorted(set(range(have)) - set(self._slots.values()))
         if len(self._free) < count and have < self._capacity:
             rows = min(self._capacity, max(len(self._slots) + count, 2 * have, FEWEST_ROWS))
-            grown = torch.empty(rows, like.shape[1], dtype=like.dtype, device=like.device)
+            grown = empty(rows, like.shape[1], like=like)
             if self._table is not None:
                 grown[:have] = self._table
             self._table = grown
@@ -99,21 +94,25 @@ class WordCache:
     def _in_turn(self) -> Iterator[None]:
         """On a GPU each thread may have a stream of its own, and a lock alone does not order what they have queued."""
         if self._done is not None and self._table is not None:
+            import torch
+
             self._done.wait(torch.cuda.current_stream(self._table.device))
         try:
             yield
         finally:
-            if self._table is not None and self._table.is_cuda:
+            if not isinstance(self._table, np.ndarray | None) and self._table.is_cuda:
+                import torch
+
                 stream = torch.cuda.current_stream(self._table.device)
                 self._table.record_stream(stream)
                 self._done = stream.record_event()
 
-    def _look_up_piecewise(self, words: Sequence[str], distinct: list[str]) -> Tensor:
+    def _look_up_piecewise(self, words: Sequence[str], distinct: list[str]) -> Array:
         """More distinct words than the cache holds: encode them piece by piece, remember none."""
         place = {word: n for n, word in enumerate(distinct)}
         pieces = [self._encode(distinct[n : n + self._capacity]) for n in range(0, len(distinct), self._capacity)]
-        table = torch.cat(pieces)
-        return table[to_device(torch.tensor([place[word] for word in words]), table.device)]
+        table = concatenate(pieces)
+        return table[placed(np.array([place[word] for word in words], dtype=np.int64), like=table)]
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_encode": self._encode, "_capacity": self._capacity, "_lock": self._lock}
@@ -121,3 +120,15 @@ class WordCache:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._forget()
+
+
+@contextmanager
+def _lasting(vectors: Array) -> Iterator[None]:
+    """Tensors that outlive the call: made in inference mode, the table could not be written outside of it."""
+    if isinstance(vectors, np.ndarray):
+        yield
+        return
+    import torch
+
+    with torch.inference_mode(False), torch.no_grad():
+        yield

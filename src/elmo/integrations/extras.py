@@ -1,10 +1,6 @@
 """What an integration says when its library is not installed: the library, and the extra that brings it."""
 
-from elmo.errors import MissingExtraError
-
-
-class MissingLibraryError(MissingExtraError, ImportError):
-    """The library of an integration is not installed. An ImportError too, since an import raises it."""
+from elmo.errors import MissingLibraryError
 
 
 def missing(integration: str, *, library: str, extra: str) -> MissingLibraryError:

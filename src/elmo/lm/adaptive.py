@@ -14,7 +14,8 @@ from torch import Tensor, nn
 from elmo.errors import ConfigError, WeightsError
 from elmo.lm.loss import LossConfig
 from elmo.ops.softmax import CHUNK_ELEMENTS, Samples
-from elmo.weights.guarded.tensorfile import read_header, read_tensors, write_tensors
+from elmo.weights.guarded.arrayfile import read_header
+from elmo.weights.guarded.tensorfile import read_tensors, write_tensors
 
 FILE = "adaptive.safetensors"
 CUTOFF_SHARES = (0.04, 0.2)  # of the vocabulary: ends of the clusters where none are given

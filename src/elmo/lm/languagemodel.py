@@ -10,7 +10,8 @@ from elmo.lm.adaptive import read_adaptive
 from elmo.lm.head import Head, SoftmaxHead
 from elmo.model.bilm import BiLM
 from elmo.model.frozen import frozen_copy
-from elmo.weights.loaded import LoadedModel, Softmax
+from elmo.weights.loaded import LoadedModel
+from elmo.weights.softmax import Softmax
 
 
 class LanguageModel(nn.Module):

@@ -20,8 +20,8 @@ from elmo.lm.languagemodel import LanguageModel, language_model
 from elmo.lm.reading import Reading, carried_reading, part_of, sentence_readings
 from elmo.lm.textcorpus import corpus_of_sentences
 from elmo.lm.typetable import TypeTable, type_table_for
-from elmo.model.bilstm import State
 from elmo.model.choices import StateMode
+from elmo.model.state import State
 from elmo.ops.cpu.allocator import keep_freed_memory
 from elmo.ops.device import choose_device
 from elmo.text.vocabulary import UNKNOWN_ID

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from elmo.corpus.layout import SEPARATOR
 from elmo.corpus.store import CorpusStore
-from elmo.model.bilm import BiLMConfig
+from elmo.model.architecture import BiLMConfig
 from elmo.text.vocabulary import BEGIN_SENTENCE_ID, END_SENTENCE_ID
 from elmo.weights.loaded import LoadedModel
 

@@ -1,62 +1,16 @@
-"""BiLM: a token encoder and a BiLSTM. One class for training and inference; state is an argument and a result.
+"""BiLM: a token encoder and a BiLSTM in torch, for training and GPUs; state is an argument and a result.
 
-W distinct words, N sentences, T positions (boundaries included), L layers, D size of one direction, R directions.
+What a CPU embeds with is `PackedBiLM`. W distinct words, N sentences, T positions (boundaries included), L layers,
+D size of one direction, R directions.
 """
-
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from elmo.errors import ConfigError
-from elmo.model.bilstm import BiLSTMConfig, RunsStack, State, in_reading_order, in_text_order
-from elmo.model.charcnn import CharCNNConfig
-from elmo.model.fields import read_fields
-from elmo.model.jointlstm import JointLSTMConfig
-from elmo.model.manylangs import ManyLangsConfig
-from elmo.model.wordtable import WordTableConfig
+from elmo.model.architecture import BiLMConfig
+from elmo.model.bilstm import Stack, in_reading_order, in_text_order
+from elmo.model.state import State
 from elmo.ops.device import to_device
-
-
-@dataclass(frozen=True, kw_only=True)
-class BiLMConfig:
-    """The architecture of a `BiLM`. The two unions are the only list of kinds; each knows the rest of itself."""
-
-    tokens: CharCNNConfig | WordTableConfig | ManyLangsConfig
-    lstm: BiLSTMConfig | JointLSTMConfig
-
-    def __post_init__(self) -> None:
-        if self.tokens.output_dim != self.lstm.input_dim:
-            raise ConfigError(
-                f"tokens.output_dim is {self.tokens.output_dim} and lstm.input_dim {self.lstm.input_dim}; "
-                "the LSTM reads token vectors, so they must be equal"
-            )
-        if self.tokens.output_dim != self.lstm.output_dim:
-            raise ConfigError(
-                f"tokens.output_dim is {self.tokens.output_dim} and the LSTM's output {self.lstm.output_dim}; layer 0 "
-                "is the token vector, and all layers must have one size to be mixed"
-            )
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any], *, where: str = "config") -> "BiLMConfig":
-        """From a mapping as in config.json; anything unknown or wrong fails with its place."""
-        return read_fields(cls, values, where=where)
-
-    def to_dict(self) -> dict[str, Any]:
-        """A mapping that `from_dict` reads back."""
-        return asdict(self)
-
-    @property
-    def output_dim(self) -> int:
-        """Size of a token's vector in any layer: all directions side by side."""
-        return self.lstm.directions * self.lstm.output_dim
-
-    @property
-    def layer_count(self) -> int:
-        """Layers that come out: the token layer and each LSTM layer."""
-        return self.lstm.outputs + 1
 
 
 class BiLM(nn.Module):
@@ -114,7 +68,7 @@ class BiLM(nn.Module):
         self.settled_c.zero_()
 
 
-def run_layers(lstm: RunsStack, x: Tensor, lengths: Tensor, state: State, *, directions: int) -> tuple[Tensor, State]:
+def run_layers(lstm: Stack, x: Tensor, lengths: Tensor, state: State, *, directions: int) -> tuple[Tensor, State]:
     """`BiLM.forward`, whatever computes the stack: rows sorted by length, reversed, and put back in order."""
     lengths = lengths.cpu()
     if (lengths[1:] > lengths[:-1]).any():
@@ -125,9 +79,7 @@ def run_layers(lstm: RunsStack, x: Tensor, lengths: Tensor, state: State, *, dir
     return _run_descending(lstm, x, lengths, state, directions=directions)
 
 
-def _run_descending(
-    lstm: RunsStack, x: Tensor, lengths: Tensor, state: State, *, directions: int
-) -> tuple[Tensor, State]:
+def _run_descending(lstm: Stack, x: Tensor, lengths: Tensor, state: State, *, directions: int) -> tuple[Tensor, State]:
     """With the sentences in order of descending length, which the LSTM wants. The lengths are on the host."""
     here = to_device(lengths, x.device)
     outputs, after = lstm(in_reading_order(x, here, directions=directions), state, lengths=lengths)

@@ -6,119 +6,17 @@ Inside, every direction has its own reading order: [R, T, B, .], forward from th
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
 
-from elmo.errors import ConfigError
-from elmo.ops.cpu.kernels import PackedLSTMP
-from elmo.ops.cpu.packed_file import PackedFile
-from elmo.ops.lstmp import LSTMPState, LSTMPWeights, alive_rows, lstmp
-
-
-class StackConfig(ABC):
-    """The configuration of an LSTM stack: what every kind must know of itself."""
-
-    # Whether a state goes from one piece of text to the next. A stack whose layers read both directions at once must
-    # have whole sentences: it has no settled state and cannot run without lengths.
-    carries_state: ClassVar[bool] = True
-
-    @property
-    @abstractmethod
-    def output_dim(self) -> int:
-        """Size of one direction's output (P)."""
-
-    @property
-    @abstractmethod
-    def directions(self) -> int:
-        """How many directions there are (R)."""
-
-    @property
-    @abstractmethod
-    def outputs(self) -> int:
-        """Layers that come out."""
-
-    @abstractmethod
-    def build(self) -> "Stack":
-        """The network, its parameters not initialized."""
-
-    @abstractmethod
-    def facts(self) -> dict[str, str | int]:
-        """What this kind alone has, to be printed."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class BiLSTMConfig(StackConfig):
-    """Sizes and rules of a `BiLSTM`. Without `projection_dim` the cell's output is the layer's output."""
-
-    kind: Literal["independent"] = "independent"
-    input_dim: int
-    cell_dim: int
-    projection_dim: int | None = None
-    layers: int = 2
-    cell_clip: float | None = None
-    projection_clip: float | None = None
-    skip_connections: bool = True
-    bidirectional: bool = True
-
-    def __post_init__(self) -> None:
-        for name in ("input_dim", "cell_dim", "layers", "projection_dim"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ConfigError(f"lstm.{name} is {value}; it must be at least 1")
-        for name in ("cell_clip", "projection_clip"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise ConfigError(f"lstm.{name} is {value}; it must be above 0, or null for no clip")
-
-    @property
-    def output_dim(self) -> int:
-        """Size of one direction's output (P)."""
-        return self.projection_dim or self.cell_dim
-
-    @property
-    def directions(self) -> int:
-        """How many directions there are (R)."""
-        return 2 if self.bidirectional else 1
-
-    @property
-    def outputs(self) -> int:
-        """Layers that come out: all of them."""
-        return self.layers
-
-    def build(self) -> "BiLSTM":
-        return BiLSTM(self)
-
-    def facts(self) -> dict[str, str | int]:
-        return {
-            "clips": f"cell {self.cell_clip or 'none'}, projection {self.projection_clip or 'none'}",
-            "skip connections": "yes" if self.skip_connections else "no",
-        }
-
-
-class State(NamedTuple):
-    """What the whole stack remembers: a value, passed in and handed back."""
-
-    h: Tensor  # [L, R, B, P]
-    c: Tensor  # [L, R, B, H]
-
-    def rows(self, rows: Tensor | slice) -> "State":
-        """The state of some of the rows."""
-        return State(self.h[:, :, rows], self.c[:, :, rows])
-
-
-class RunsStack(Protocol):
-    """What runs a batch in reading order through all layers; `BiLSTM.forward` says what it means."""
-
-    def __call__(self, x: Tensor, state: State, *, lengths: Tensor | None = None) -> tuple[list[Tensor], State]: ...
+from elmo.model.stacks import BiLSTMConfig
+from elmo.model.state import State
+from elmo.ops.lstmp import LSTMPState, LSTMPWeights, lstmp
 
 
 class Stack(nn.Module, ABC):
     """The contract of the LSTM stacks: vectors to contextual vectors, with the state as an argument and a result."""
-
-    has_kernels: ClassVar[bool] = False  # compiled ones of a CPU, for `packed`
 
     @abstractmethod
     def forward(
@@ -138,10 +36,6 @@ class Stack(nn.Module, ABC):
     @abstractmethod
     def initialize(self, generator: torch.Generator) -> None:
         """Fill all parameters with the original's initial distributions."""
-
-    def packed(self, *, int8: bool, file: PackedFile | None = None) -> RunsStack:
-        """The same for the compiled CPU kernels; what has no kernel runs as it is."""
-        return self
 
 
 class LSTMLayer(nn.Module):
@@ -163,8 +57,6 @@ class LSTMLayer(nn.Module):
 
 class BiLSTM(Stack):
     """Vectors to contextual vectors of every layer, with the state as an argument and a result."""
-
-    has_kernels: ClassVar[bool] = True
 
     layers: nn.ModuleList
 
@@ -218,9 +110,6 @@ class BiLSTM(Stack):
         shape = (config.layers, config.directions, rows)
         return State(weight.new_zeros(*shape, config.output_dim), weight.new_zeros(*shape, config.cell_dim))
 
-    def packed(self, *, int8: bool, file: PackedFile | None = None) -> "PackedBiLSTM":
-        return PackedBiLSTM(self, int8=int8, file=file)
-
     @torch.no_grad()
     def initialize(self, generator: torch.Generator) -> None:
         """Glorot-uniform weights over TensorFlow's stacked [input; recurrent] kernel, zero biases. [tf.get_variable]"""
@@ -234,39 +123,6 @@ class BiLSTM(Stack):
             if layer.weight_projection is not None:
                 limit = (6.0 / sum(layer.weight_projection.shape[1:])) ** 0.5
                 layer.weight_projection.uniform_(-limit, limit, generator=generator)
-
-
-class PackedBiLSTM:
-    """`BiLSTM` without gradients and dropout."""
-
-    def __init__(self, lstm: BiLSTM, *, int8: bool, file: PackedFile | None = None) -> None:
-        self.config: BiLSTMConfig = lstm.config
-        self._layers = []
-        for layer in lstm.layers:
-            assert isinstance(layer, LSTMLayer)
-            self._layers.append(PackedLSTMP(layer.weights, int8=int8, file=file))
-
-    def __call__(self, x: Tensor, state: State, *, lengths: Tensor | None = None) -> tuple[list[Tensor], State]:
-        """As `BiLSTM.forward`."""
-        T, B = x.shape[1:3]
-        alive = alive_rows(lengths, T, B)
-        outputs: list[Tensor] = []
-        h, c = [], []
-        for n, layer in enumerate(self._layers):
-            y, after = layer(
-                x,
-                LSTMPState(state.h[n], state.c[n]),
-                alive=alive,
-                cell_clip=self.config.cell_clip,
-                projection_clip=self.config.projection_clip,
-            )
-            h.append(after.h)
-            c.append(after.c)
-            if self.config.skip_connections and n > 0:
-                y += x
-            outputs.append(y)
-            x = y
-        return outputs, State(torch.stack(h), torch.stack(c))
 
 
 def in_reading_order(x: Tensor, lengths: Tensor, *, directions: int) -> Tensor:

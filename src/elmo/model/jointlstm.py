@@ -5,55 +5,16 @@ sentences. Sizes as in `model.bilstm`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 
-from elmo.errors import ConfigError, InputError
-from elmo.model.bilstm import Stack, StackConfig, State, in_reading_order, in_text_order
+from elmo.errors import InputError
+from elmo.model.bilstm import Stack, in_reading_order, in_text_order
+from elmo.model.stacks import JointLSTMConfig
+from elmo.model.state import State
 from elmo.ops.device import to_device
 from elmo.ops.lstmp import LSTMPState, LSTMPWeights, lstmp
-
-
-@dataclass(frozen=True, kw_only=True)
-class JointLSTMConfig(StackConfig):
-    """Sizes of a `JointLSTM`."""
-
-    carries_state: ClassVar[bool] = False
-
-    kind: Literal["joint"] = "joint"
-    input_dim: int
-    cell_dim: int
-    projection_dim: int
-    layers: int = 2
-
-    def __post_init__(self) -> None:
-        for name in ("input_dim", "cell_dim", "projection_dim", "layers"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"lstm.{name} is {getattr(self, name)}; it must be at least 1")
-
-    @property
-    def output_dim(self) -> int:
-        """Size of one direction's output (P)."""
-        return self.projection_dim
-
-    @property
-    def directions(self) -> int:
-        """How many directions there are (R)."""
-        return 2
-
-    @property
-    def outputs(self) -> int:
-        """Layers that come out: the top one."""
-        return 1
-
-    def build(self) -> "JointLSTM":
-        return JointLSTM(self)
-
-    def facts(self) -> dict[str, str | int]:
-        return {}
 
 
 class JointLayer(nn.Module):

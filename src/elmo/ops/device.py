@@ -9,6 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+import elmo.ops.forks  # noqa: F401 - whoever computes with torch may fork
 from elmo.errors import ConfigError
 
 TrainingPrecision = Literal["auto", "float32", "bfloat16"]

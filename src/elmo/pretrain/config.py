@@ -13,7 +13,7 @@ from elmo.disk.guarded.tomlfiles import read_toml
 from elmo.errors import ConfigError
 from elmo.lm.adaptive import AdaptiveConfig
 from elmo.lm.head import FullConfig, SampledConfig
-from elmo.model.bilm import BiLMConfig
+from elmo.model.architecture import BiLMConfig
 from elmo.model.fields import formerly, read_fields
 from elmo.ops.device import FORMER_PRECISIONS, TrainingPrecision
 from elmo.pretrain.choices import Size

@@ -12,7 +12,8 @@ import torch
 
 from elmo.corpus.store import CorpusStore
 from elmo.text.vocabulary import UNKNOWN_ID, Vocabulary
-from elmo.weights.loaded import LoadedModel, Softmax
+from elmo.weights.loaded import LoadedModel
+from elmo.weights.softmax import Softmax
 
 
 def extended_vocabulary(model: LoadedModel, store: CorpusStore) -> Vocabulary:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from elmo.pretrain.data.streams import MEMORY_BUDGET
 from elmo.pretrain.plan import Plan
-from elmo.weights.tensors import empty_bilm, tensor_shapes
+from elmo.weights.tensors import tensor_shapes
 
 FLOAT = 4
 COLUMNS = 26  # of a character row that are computed: the longest word of a step and the widest filter
@@ -42,7 +42,7 @@ def estimate_memory(plan: Plan, *, vocabulary: int, types: int, symbols: int, wo
     config = plan.config
     model = config.architecture
     P, R = model.lstm.output_dim, model.lstm.directions
-    shapes = tensor_shapes(empty_bilm(model)).values()
+    shapes = tensor_shapes(model).values()
     numbers = sum(math.prod(shape) for shape in shapes) + config.loss.head_numbers(vocabulary=vocabulary, size=P)
     rows = -(-plan.batch_size // (world * config.accumulate))
     positions = R * config.window * rows

@@ -16,8 +16,9 @@ from elmo.model.bilm import BiLM
 from elmo.pretrain.config import TrainConfig
 from elmo.run.randomness import generator_for
 from elmo.text.tokenizer import Tokenizer
-from elmo.weights.loaded import LoadedModel, Softmax, Training
+from elmo.weights.loaded import LoadedModel, Training
 from elmo.weights.native import read_native
+from elmo.weights.softmax import Softmax
 
 
 def new_model(config: TrainConfig, *, vocabulary: int) -> LanguageModel:

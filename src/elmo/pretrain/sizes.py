@@ -1,8 +1,8 @@
 """The published architectures by name, one that a CPU trains in an hour, and a tiny one for demonstrations."""
 
-from elmo.model.bilm import BiLMConfig
-from elmo.model.bilstm import BiLSTMConfig
-from elmo.model.charcnn import CharCNNConfig
+from elmo.model.architecture import BiLMConfig
+from elmo.model.characters import CharCNNConfig
+from elmo.model.stacks import BiLSTMConfig
 from elmo.pretrain.choices import Size
 
 FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))

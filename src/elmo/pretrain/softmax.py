@@ -26,8 +26,9 @@ from elmo.run.distributed import started_world
 from elmo.run.randomness import generator_for
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.formats import read_model
-from elmo.weights.loaded import LoadedModel, Softmax
+from elmo.weights.loaded import LoadedModel
 from elmo.weights.native import is_native
+from elmo.weights.softmax import Softmax
 from elmo.weights.softmaxfile import write_softmax
 
 logger = logging.getLogger(__name__)

@@ -11,8 +11,8 @@ from elmo.corpus.store import CorpusStore
 from elmo.lm.languagemodel import LanguageModel
 from elmo.lm.perplexity import Perplexity, measure_perplexity
 from elmo.lm.typetable import make_type_table
-from elmo.model.bilstm import State
 from elmo.model.choices import StateMode
+from elmo.model.state import State
 from elmo.ops.device import uses_bf16
 from elmo.ops.softmax import draw_log_uniform
 from elmo.pretrain.checkpoint import Checkpoint

@@ -1,7 +1,8 @@
 """What every training run shares: stopping, metrics and curves, random numbers, processes."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from elmo.errors import imported
 
 if TYPE_CHECKING:
     from elmo.run.curves import draw_curves
@@ -46,7 +47,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return imported(_HOMES[name], name)
 
 
 def __dir__() -> list[str]:

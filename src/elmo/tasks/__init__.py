@@ -1,7 +1,8 @@
 """Task models with ELMo: train one with `train_task`, answer with it, add another kind of task."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from elmo.errors import imported
 
 if TYPE_CHECKING:
     from elmo.tasks.embedding.layercache import CacheConfig, LayerStore
@@ -50,7 +51,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'elmo.tasks' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return imported(_HOMES[name], name)
 
 
 def __dir__() -> list[str]:

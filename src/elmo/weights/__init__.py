@@ -1,14 +1,16 @@
 """A model on disk to a `BiLM` and back: native and foreign formats, published models by name. Trusts no file."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from elmo.errors import imported
 
 if TYPE_CHECKING:
     from elmo.weights.describe import describe_model
     from elmo.weights.formats import find_model, read_model, write_model
-    from elmo.weights.loaded import LoadedModel, Softmax
+    from elmo.weights.loaded import LoadedModel
     from elmo.weights.onnxfile import write_onnx
     from elmo.weights.published.catalogue import KnownModel, known_models
+    from elmo.weights.softmax import Softmax
     from elmo.weights.softmaxfile import add_softmax, write_softmax
     from elmo.weights.verify import verify_model
 
@@ -31,7 +33,7 @@ __all__ = [
 _HOMES = {
     "KnownModel": "elmo.weights.published.catalogue",
     "LoadedModel": "elmo.weights.loaded",
-    "Softmax": "elmo.weights.loaded",
+    "Softmax": "elmo.weights.softmax",
     "add_softmax": "elmo.weights.softmaxfile",
     "describe_model": "elmo.weights.describe",
     "find_model": "elmo.weights.formats",
@@ -47,7 +49,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return imported(_HOMES[name], name)
 
 
 def __dir__() -> list[str]:

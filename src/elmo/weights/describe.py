@@ -5,20 +5,19 @@ from typing import Any
 
 from elmo.weights.formats import read_model
 from elmo.weights.loaded import LoadedModel
-from elmo.weights.native import read_config
+from elmo.weights.native import WEIGHTS, read_config, stored_as
 from elmo.weights.softmaxfile import softmax_storage
 
 
 def describe_model(source: str | Path) -> dict[str, Any]:
     """Facts by name, in reading order; all values are text, numbers or lists of them."""
-    model = read_model(source, settle=False, finite=False, dtype=None)
+    model = read_model(source, settle=False, finite=False)
     facts: dict[str, Any] = {"path": model.source, "format": model.format}
-    stored = str(next(model.bilm.parameters()).dtype).removeprefix("torch.")
+    stored = "float32"
     if model.format == "native":
         config = read_config(Path(model.source or ""))
         facts["format version"] = config["format_version"]
-        if (config.get("weights") or {}).get("storage") == "int8":  # read as float32, so the tensors do not tell
-            stored = "int8"
+        stored = stored_as(Path(model.source or "") / WEIGHTS)
     facts |= _architecture(model)
     facts |= {
         "parameters": model.parameter_count,

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import torch
-
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.choices import SoftmaxStorage, Storage
 from elmo.weights.loaded import LoadedModel
@@ -15,7 +13,6 @@ from elmo.weights.loaded import LoadedModel
 class ReadOptions(NamedTuple):
     """How a model is to be read; `read_model` says what each means."""
 
-    dtype: torch.dtype | None = torch.float32
     finite: bool = True
     options: Path | None = None  # this and the next two: for a format that `takes_files`
     embedding: Path | None = None

@@ -5,9 +5,6 @@ import logging
 from pathlib import Path
 from typing import NamedTuple
 
-import torch
-from safetensors import SafetensorError
-
 from elmo.disk.cachefolder import cache_directory
 from elmo.disk.directories import recover
 from elmo.disk.guarded.plainfiles import exists, one_line
@@ -98,7 +95,6 @@ def read_model(
     embedding: Path | None = None,
     vocabulary: Path | Vocabulary | None = None,
     tokenizer: Tokenizer | None = None,
-    dtype: torch.dtype | None = torch.float32,
     settle: bool = True,
     finite: bool = True,
     offline: bool = False,
@@ -116,9 +112,7 @@ def read_model(
         raise WeightsError(
             f"{found.path}: is a {found.format.name} model; options, embedding and vocabulary are for bilm-tf's format"
         )
-    model = found.read(
-        ReadOptions(dtype=dtype, finite=finite, options=options, embedding=embedding, vocabulary=vocabulary)
-    )
+    model = found.read(ReadOptions(finite=finite, options=options, embedding=embedding, vocabulary=vocabulary))
     if tokenizer or found.tokenizer:
         model = model.replace(tokenizer=tokenizer or found.tokenizer)
     if settle and not model.is_settled:
@@ -164,5 +158,5 @@ def write_model(
         writers[format](
             model, Path(path), WriteOptions(storage=storage, card=card, overwrite=overwrite, softmax=softmax)
         )
-    except (OSError, SafetensorError) as error:
+    except OSError as error:
         raise WeightsError(f"{path}: cannot be written ({one_line(error)})") from None

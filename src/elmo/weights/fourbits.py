@@ -6,10 +6,10 @@ high half. A table [V, D] is [V, D / 2] bytes and [V, D / G] scales for groups o
 
 import math
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from elmo.errors import WeightsError
+from elmo.weights.guarded.arrayfile import Numbers
 
 LEVELS = 7  # both ways; the sixteenth value is not used, so that the range is even
 ZERO = 8  # what is added, so that a half byte is never negative
@@ -18,35 +18,38 @@ GROUP = 32
 RANGES = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7)
 
 
-def quantize4(table: Tensor, *, group: int = GROUP) -> tuple[Tensor, Tensor]:
+def quantize4(table: Numbers, *, group: int = GROUP) -> tuple[Numbers, Numbers]:
     """A float table [V, D] as packed bytes and scales. Groups are smaller where D is no multiple of them."""
     V, D = table.shape
     if D % 2:
         raise WeightsError(f"a table of {D} columns cannot be stored in four bits; an even number is wanted")
     G = math.gcd(D, group)
-    grouped = table.float().view(V, D // G, G)
-    largest = grouped.abs().amax(dim=2, keepdim=True)  # [V, D / G, 1]
-    if not bool((largest / LEVELS <= torch.finfo(torch.float16).max).all()):
+    grouped = table.astype(np.float32, copy=False).reshape(V, D // G, G)
+    largest = np.abs(grouped).max(axis=2, keepdims=True)  # [V, D / G, 1]
+    if not (largest / LEVELS <= np.finfo(np.float16).max).all():
         raise WeightsError("a number is too large for four bits with scales in float16, or not finite; use int8")
-    best = torch.full_like(largest, math.inf)
-    scale = torch.zeros_like(largest, dtype=torch.float16)
+    best = np.full_like(largest, np.inf)
+    scale = np.zeros_like(largest, dtype=np.float16)
     for part in RANGES:
-        tried = (largest * part / LEVELS).half()
-        error = (_rounded(grouped, tried) * tried.float() - grouped).square().sum(dim=2, keepdim=True)
+        tried = (largest * np.float32(part) / LEVELS).astype(np.float16)
+        error = np.square(_rounded(grouped, tried) * tried.astype(np.float32) - grouped).sum(axis=2, keepdims=True)
         better = error < best
-        best, scale = torch.where(better, error, best), torch.where(better, tried, scale)
-    numbers = (_rounded(grouped, scale) + ZERO).to(torch.uint8).view(V, D)
-    return numbers[:, ::2] | numbers[:, 1::2] << 4, scale.view(V, D // G)
+        best, scale = np.where(better, error, best), np.where(better, tried, scale)
+    numbers = (_rounded(grouped, scale) + ZERO).astype(np.uint8).reshape(V, D)
+    return numbers[:, ::2] | numbers[:, 1::2] << 4, scale.reshape(V, D // G)
 
 
-def dequantize4(packed: Tensor, scale: Tensor) -> Tensor:
+def dequantize4(packed: Numbers, scale: Numbers) -> Numbers:
     """The table in float32. The bytes may be mapped from a file."""
     V, half = packed.shape
-    numbers = torch.stack([packed & 0xF, packed >> 4], dim=2).view(V, scale.shape[1], -1)
-    return numbers.float().sub_(ZERO).mul_(scale.float()[:, :, None]).view(V, 2 * half)
+    numbers = np.stack([packed & 0xF, packed >> 4], axis=2).reshape(V, scale.shape[1], -1).astype(np.float32)
+    numbers -= ZERO
+    numbers *= scale.astype(np.float32)[:, :, None]
+    return numbers.reshape(V, 2 * half)
 
 
-def _rounded(grouped: Tensor, scale: Tensor) -> Tensor:
+def _rounded(grouped: Numbers, scale: Numbers) -> Numbers:
     """Whole numbers; a group whose scale is 0 has none but zeros."""
-    steps = torch.where(scale == 0, torch.ones_like(scale), scale).float()
-    return (grouped / steps).round_().clamp_(-LEVELS, LEVELS) * (scale != 0)
+    steps = np.where(scale == 0, np.float16(1), scale).astype(np.float32)
+    numbers: Numbers = np.clip(np.rint(grouped / steps), -LEVELS, LEVELS) * (scale != 0)
+    return numbers

@@ -2,44 +2,27 @@
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple, Self, overload
-
-import torch
-from torch import Tensor
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from elmo.errors import ConfigError, WeightsError
-from elmo.model.bilm import BiLM, BiLMConfig
-from elmo.model.settled import settle
-from elmo.model.tokens import Rows, Spelling
+from elmo.model.architecture import BiLMConfig
+from elmo.model.kinds import Rows, Spelling
+from elmo.model.settled import find_settled, settle_there
+from elmo.ops.threadlock import ThreadLock
 from elmo.text.codepoints import Dictionaries
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import UnreadVocabulary, Vocabulary
+from elmo.weights.arrays import BiLMArrays
+from elmo.weights.guarded.arrayfile import Numbers
+from elmo.weights.softmax import Softmax, SoftmaxApart, SoftmaxArrays, StoredSoftmax
 from elmo.weights.tensors import content_sha256
 
+if TYPE_CHECKING:
+    from elmo.model.bilm import BiLM
 
-class Softmax(NamedTuple):
-    """The output layer of the language model, shared by both directions."""
-
-    weight: Tensor  # [V, D]
-    bias: Tensor  # [V]
-
-
-@dataclasses.dataclass(kw_only=True)
-class SoftmaxApart:
-    """A softmax in a file of its own beside the weights, read when it is first asked for."""
-
-    path: Path
-    sha256: str | None  # of the file, where the model records it
-    read: Callable[["SoftmaxApart", "LoadedModel"], Softmax]
-    found: Softmax | None = None
-
-    def softmax(self, model: "LoadedModel") -> Softmax:
-        """Its numbers; WeightsError where the file is damaged or does not fit the model."""
-        if self.found is None:
-            self.found = self.read(self, model)
-        return self.found
+_LOCK = ThreadLock()  # threads that ask at once get one network
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -81,7 +64,7 @@ class _VocabularyField:
 
 
 class _SoftmaxField:
-    """The field `softmax` of a model: given, or apart and then read when it is first asked for: no embedding does."""
+    """The field `softmax` of a model: tensors, or what becomes tensors when it is asked for: no embedding does."""
 
     @overload
     def __get__(self, model: None, owner: type["LoadedModel"]) -> None: ...
@@ -92,22 +75,49 @@ class _SoftmaxField:
     def __get__(self, model: "LoadedModel | None", owner: type["LoadedModel"]) -> Softmax | None:
         if model is None:
             return None  # the default
-        softmax: Softmax | SoftmaxApart | None = vars(model)["_softmax"]
-        return softmax.softmax(model) if isinstance(softmax, SoftmaxApart) else softmax
+        softmax = vars(model)["_softmax"]
+        if isinstance(softmax, SoftmaxApart):
+            softmax = softmax.stored(model)
+        return softmax.tensors() if isinstance(softmax, StoredSoftmax) else softmax
 
-    def __set__(self, model: "LoadedModel", value: Softmax | SoftmaxApart | None) -> None:
+    def __set__(self, model: "LoadedModel", value: Softmax | StoredSoftmax | SoftmaxApart | None) -> None:
         vars(model)["_softmax"] = value
+
+
+class _BiLMField:
+    """The field `bilm` of a model: torch's network, or arrays of which it is made when it is asked for. Needs torch."""
+
+    @overload
+    def __get__(self, model: None, owner: type["LoadedModel"]) -> "BiLM": ...
+
+    @overload
+    def __get__(self, model: "LoadedModel", owner: type["LoadedModel"]) -> "BiLM": ...
+
+    def __get__(self, model: "LoadedModel | None", owner: type["LoadedModel"]) -> "BiLM":
+        if model is None:
+            raise AttributeError("bilm")  # there is no default
+        with _LOCK.held():
+            bilm: BiLM | BiLMArrays = vars(model)["_bilm"]
+            if isinstance(bilm, BiLMArrays):
+                bilm = vars(model)["_bilm"] = bilm.build()
+        return bilm
+
+    def __set__(self, model: "LoadedModel", value: "BiLM | BiLMArrays") -> None:
+        vars(model)["_bilm"] = value
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LoadedModel:
-    """A biLM with all that is needed to feed it. A value; only `settle` changes what `bilm` holds.
+    """A biLM with all that is needed to feed it. A value; only `settle` changes what it holds.
+
+    A reader gives arrays for `bilm`: embedding on a CPU uses them as they are, and torch's network is made of them, in
+    the same memory, when somebody asks for it. From then on that network is what the model is.
 
     `vocabulary` may be given unread: embedding from characters never uses it. Then WeightsError comes from the first
     use, if the file holds none or one that does not fit.
     """
 
-    bilm: BiLM
+    bilm: _BiLMField = _BiLMField()
     tokenizer: Tokenizer
     vocabulary: _VocabularyField = _VocabularyField()
     dictionaries: Dictionaries | None = None  # of models from ELMoForManyLangs
@@ -124,20 +134,21 @@ class LoadedModel:
 
     def _check_words(self, words: int | None) -> None:
         """Whether the softmax fits the biLM and a vocabulary of so many words (None: not known)."""
-        softmax: Softmax | SoftmaxApart | None = vars(self)["_softmax"]
+        softmax: Softmax | StoredSoftmax | SoftmaxApart | None = vars(self)["_softmax"]
         if softmax is None or isinstance(softmax, SoftmaxApart):  # what is apart is checked when it is read
             return
-        V, D = softmax.weight.shape
-        if self.config.lstm.output_dim != D or softmax.bias.shape != (V,) or words not in (None, V):
+        weight, bias = softmax.shapes if isinstance(softmax, StoredSoftmax) else (tuple(s.shape) for s in softmax)
+        V, D = weight
+        if self.config.lstm.output_dim != D or bias != (V,) or words not in (None, V):
             raise WeightsError(
                 f"{self.source or 'model'}: softmax.weight is {[V, D]} and softmax.bias "
-                f"{list(softmax.bias.shape)}, but {[words or V, self.config.lstm.output_dim]} and {[words or V]} "
+                f"{list(bias)}, but {[words or V, self.config.lstm.output_dim]} and {[words or V]} "
                 "are wanted"
             )
 
     def replace(self, **changes: Any) -> Self:
         """The same model with other values for some fields. `dataclasses.replace` would read what is not read yet."""
-        unread = {"vocabulary": vars(self)["_vocabulary"], "softmax": vars(self)["_softmax"]}
+        unread = {name: vars(self)[f"_{name}"] for name in ("bilm", "vocabulary", "softmax")}
         return dataclasses.replace(self, **{**unread, **changes})
 
     @property
@@ -152,9 +163,33 @@ class LoadedModel:
         return softmax if isinstance(softmax, SoftmaxApart) else None
 
     @property
+    def softmax_arrays(self) -> SoftmaxArrays | None:
+        """The softmax as arrays, without torch."""
+        softmax = vars(self)["_softmax"]
+        if isinstance(softmax, SoftmaxApart):
+            softmax = softmax.stored(self)
+        if isinstance(softmax, StoredSoftmax):
+            return softmax.arrays()
+        return None if softmax is None else SoftmaxArrays.of(softmax)
+
+    @property
     def config(self) -> BiLMConfig:
         """The architecture."""
-        return self.bilm.config
+        config: BiLMConfig = vars(self)["_bilm"].config
+        return config
+
+    @property
+    def arrays(self) -> BiLMArrays:
+        """The weights on the host, without torch where nobody has asked for its network."""
+        bilm = vars(self)["_bilm"]
+        if isinstance(bilm, BiLMArrays):
+            return bilm
+        return BiLMArrays.of_network(bilm)
+
+    @property
+    def tensors(self) -> Mapping[str, Numbers]:
+        """All weights by name, with the settled state."""
+        return self.arrays.tensors
 
     @functools.cached_property
     def _spelling(self) -> Spelling:
@@ -180,23 +215,33 @@ class LoadedModel:
         """Those that are longer than the model reads, so that two of them may get one vector."""
         return self._spelling.cut_words(words)
 
-    @torch.no_grad()
     def settle(self) -> int:
         """Compute and store the settled state; says how many tokens it took. See `model.settled`."""
-        rows = torch.from_numpy(self.boundary_rows()).to(self.bilm.settled_h.device)
-        return settle(self.bilm, self.bilm.tokens(rows))
+        bilm = vars(self)["_bilm"]
+        if not isinstance(bilm, BiLMArrays) and bilm.settled_h.device.type != "cpu":
+            return settle_there(bilm, self.boundary_rows())
+        arrays = self.arrays
+        network = arrays.plain()
+        state, tokens = find_settled(network, network.tokens(self.boundary_rows()))
+        if isinstance(bilm, BiLMArrays):
+            vars(self)["_bilm"] = bilm.with_settled(state)
+        else:
+            for kept, found in zip(arrays.settled, state, strict=True):
+                kept[...] = found[:, :, 0]  # the module's own memory
+        return tokens
 
     @property
     def is_settled(self) -> bool:
         """Whether a settled state is stored; zeros stand for none."""
-        return bool(self.bilm.settled_h.any())
+        bilm = vars(self)["_bilm"]
+        return bool((bilm.settled.h if isinstance(bilm, BiLMArrays) else bilm.settled_h).any())
 
     @property
     def parameter_count(self) -> int:
         """Numbers in the biLM, without the softmax."""
-        return sum(parameter.numel() for parameter in self.bilm.parameters())
+        return sum(map(math.prod, self.config.shapes().values()))
 
     @functools.cached_property
     def sha256(self) -> str:
         """The hash of the biLM's numbers when first asked for: equal for equal models in any format."""
-        return content_sha256(self.bilm.state_dict())
+        return content_sha256(self.tensors)

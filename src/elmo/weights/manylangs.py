@@ -8,24 +8,24 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from elmo.disk.guarded.jsonvalues import clip, integer, pairs, table, text
 from elmo.disk.guarded.plainfiles import member, read_bytes, read_json, shortened
 from elmo.errors import ConfigError, InputError, WeightsError
-from elmo.model.bilm import BiLMConfig
-from elmo.model.bilstm import BiLSTMConfig
-from elmo.model.jointlstm import JointLSTMConfig
-from elmo.model.manylangs import ManyLangsConfig
-from elmo.ops.lstmp.reference import FORGET_BIAS
+from elmo.model.architecture import BiLMConfig
+from elmo.model.dictionaries import ManyLangsConfig
+from elmo.model.stacks import BiLSTMConfig, JointLSTMConfig
+from elmo.ops.steps import FORGET_BIAS
 from elmo.text.codepoints import PADDING, Dictionaries, Ids, parse_dictionary
 from elmo.text.tokenizer import Tokenizer
+from elmo.weights.arrays import BiLMArrays
 from elmo.weights.format import Format, Read
+from elmo.weights.guarded.arrayfile import Numbers
 from elmo.weights.guarded.limits import check_sizes, check_values
 from elmo.weights.guarded.pickles import read_state_dict
 from elmo.weights.loaded import LoadedModel
-from elmo.weights.tensors import check_finite, empty_bilm, fill, tensor_shapes
+from elmo.weights.tensors import check_finite, tensor_shapes
 
 CONFIG, WORDS, CHARACTERS = "config.json", "word.dic", "char.dic"
 TOKENS, ENCODER = "token_embedder.pkl", "encoder.pkl"
@@ -65,9 +65,7 @@ def architecture_name(config: Mapping[str, Any], *, where: str) -> str:
     return name
 
 
-def read_manylangs(
-    directory: Path, *, architecture: Path | None = None, dtype: torch.dtype = torch.float32, finite: bool = True
-) -> LoadedModel:
+def read_manylangs(directory: Path, *, architecture: Path | None = None, finite: bool = True) -> LoadedModel:
     """Read a model directory; the settled state is left to the caller.
 
     `architecture` is the JSON file of the architecture, where it does not stand in the directory under its own name.
@@ -96,8 +94,7 @@ def read_manylangs(
         )
     except InputError as error:
         raise WeightsError(f"{directory}: {error}") from None
-    bilm = empty_bilm(config)
-    check_values(tensor_shapes(bilm).values(), where=str(directory))
+    check_values(tensor_shapes(config).values(), where=str(directory))
     tensors = _token_tensors(_Tensors(directory / TOKENS, embedder), config.tokens)
     encoder = _Tensors(directory / ENCODER, read_state_dict(member(directory, ENCODER)))
     lstm = config.lstm
@@ -105,7 +102,7 @@ def read_manylangs(
     if finite:
         check_finite(tensors, where=str(directory))
     return LoadedModel(
-        bilm=fill(bilm, {name: tensor.to(dtype) for name, tensor in tensors.items()}),
+        bilm=BiLMArrays.of(config, tensors),
         tokenizer=TOKENIZER,
         dictionaries=dictionaries,
         format=MANYLANGS.name,
@@ -168,22 +165,22 @@ def _longest_word(tokens: Mapping[str, Any], *, where: str) -> int | None:
 class _Tensors:
     """A state dictionary that hands out tensors of exactly the wanted shape."""
 
-    def __init__(self, path: Path, tensors: Mapping[str, Tensor]) -> None:
+    def __init__(self, path: Path, tensors: Mapping[str, Numbers]) -> None:
         self._path = path
         self._tensors = tensors
 
-    def take(self, name: str, *shape: int) -> Tensor:
+    def take(self, name: str, *shape: int) -> Numbers:
         if name not in self._tensors:
             raise WeightsError(f"{self._path}: {name}: is missing, but {list(shape)} is wanted")
         found = self._tensors[name]
-        if tuple(found.shape) != shape or not found.is_floating_point():
-            kind = f"{str(found.dtype).removeprefix('torch.')} {shortened(list(found.shape))}"
+        if found.shape != shape or not np.issubdtype(found.dtype, np.floating):
+            kind = f"{found.dtype} {shortened(list(found.shape))}"
             raise WeightsError(f"{self._path}: {name}: found {kind}, but float32 {list(shape)} is wanted")
-        return found.detach().to(torch.float32).contiguous()
+        return np.ascontiguousarray(found, dtype=np.float32)
 
 
-def _token_tensors(found: _Tensors, config: ManyLangsConfig) -> dict[str, Tensor]:
-    tensors: dict[str, Tensor] = {}
+def _token_tensors(found: _Tensors, config: ManyLangsConfig) -> dict[str, Numbers]:
+    tensors: dict[str, Numbers] = {}
     F = config.filter_count
     if config.words:
         tensors["tokens.words"] = found.take("word_emb_layer.embedding.weight", config.words, config.word_dim)
@@ -192,27 +189,27 @@ def _token_tensors(found: _Tensors, config: ManyLangsConfig) -> dict[str, Tensor
         tensors["tokens.characters"] = found.take("char_emb_layer.embedding.weight", config.alphabet, E)
         for i, (width, count) in enumerate(config.filters):
             weight = found.take(f"convolutions.{i}.weight", count, E, width)
-            tensors[f"tokens.filters.{i}"] = weight.permute(2, 1, 0).contiguous()  # [width, E, count]
+            tensors[f"tokens.filters.{i}"] = np.ascontiguousarray(weight.transpose(2, 1, 0))  # [width, E, count]
             tensors[f"tokens.filter_biases.{i}"] = found.take(f"convolutions.{i}.bias", count)
         for k in range(config.highways):
             weight = found.take(f"highways._layers.{k}.weight", 2 * F, F)
             bias = found.take(f"highways._layers.{k}.bias", 2 * F)
             # Its gate keeps the input, ours lets the new value in: sigmoid(-x) = 1 - sigmoid(x).
             tensors |= {
-                f"tokens.highways.{k}.weight_transform": weight[:F].T.contiguous(),
-                f"tokens.highways.{k}.bias_transform": bias[:F].clone(),
-                f"tokens.highways.{k}.weight_carry": -weight[F:].T.contiguous(),
+                f"tokens.highways.{k}.weight_transform": np.ascontiguousarray(weight[:F].T),
+                f"tokens.highways.{k}.bias_transform": bias[:F].copy(),
+                f"tokens.highways.{k}.weight_carry": np.ascontiguousarray(-weight[F:].T),
                 f"tokens.highways.{k}.bias_carry": -bias[F:],
             }
     weight = found.take("projection.weight", config.output_dim, config.word_dim + F)
-    tensors["tokens.weight_projection"] = weight.T.contiguous()
+    tensors["tokens.weight_projection"] = np.ascontiguousarray(weight.T)
     tensors["tokens.bias_projection"] = found.take("projection.bias", config.output_dim)
     return tensors
 
 
-def _elmo_tensors(found: _Tensors, lstm: BiLSTMConfig) -> dict[str, Tensor]:
+def _elmo_tensors(found: _Tensors, lstm: BiLSTMConfig) -> dict[str, Numbers]:
     C, P = lstm.cell_dim, lstm.output_dim
-    tensors: dict[str, Tensor] = {}
+    tensors: dict[str, Numbers] = {}
     for n in range(lstm.layers):
         x, h, bias, projection = [], [], [], []
         for direction in ("forward", "backward"):
@@ -222,18 +219,18 @@ def _elmo_tensors(found: _Tensors, lstm: BiLSTMConfig) -> dict[str, Tensor]:
             bias.append(_bias(found.take(f"{name}.state_linearity.bias", 4 * C)))
             projection.append(found.take(f"{name}.state_projection.weight", P, C).T)
         tensors |= {
-            f"lstm.layers.{n}.weight_x": torch.stack(x),
-            f"lstm.layers.{n}.weight_h": torch.stack(h),
-            f"lstm.layers.{n}.bias": torch.stack(bias),
-            f"lstm.layers.{n}.weight_projection": torch.stack(projection),
+            f"lstm.layers.{n}.weight_x": _stacked(x),
+            f"lstm.layers.{n}.weight_h": _stacked(h),
+            f"lstm.layers.{n}.bias": _stacked(bias),
+            f"lstm.layers.{n}.weight_projection": _stacked(projection),
         }
     return tensors
 
 
-def _joint_tensors(found: _Tensors, lstm: JointLSTMConfig) -> dict[str, Tensor]:
+def _joint_tensors(found: _Tensors, lstm: JointLSTMConfig) -> dict[str, Numbers]:
     C, P = lstm.cell_dim, lstm.projection_dim
     tensors = {
-        "lstm.weight_projection": found.take("projection.weight", P, C).T.contiguous(),
+        "lstm.weight_projection": np.ascontiguousarray(found.take("projection.weight", P, C).T),
         "lstm.bias_projection": found.take("projection.bias", P),
     }
     for n in range(lstm.layers):
@@ -243,25 +240,30 @@ def _joint_tensors(found: _Tensors, lstm: JointLSTMConfig) -> dict[str, Tensor]:
             x.append(_gates(found.take(f"encoder.weight_ih_{suffix}", 4 * C, D)).T)
             h.append(_gates(found.take(f"encoder.weight_hh_{suffix}", 4 * C, C)).T)
             both = [found.take(f"encoder.bias_{part}_{suffix}", 4 * C) for part in ("ih", "hh")]
-            bias.append(_bias(both[0].double() + both[1].double()))
+            bias.append(_bias(both[0].astype(np.float64) + both[1]))
         tensors |= {
-            f"lstm.layers.{n}.weight_x": torch.stack(x),
-            f"lstm.layers.{n}.weight_h": torch.stack(h),
-            f"lstm.layers.{n}.bias": torch.stack(bias),
+            f"lstm.layers.{n}.weight_x": _stacked(x),
+            f"lstm.layers.{n}.weight_h": _stacked(h),
+            f"lstm.layers.{n}.bias": _stacked(bias),
         }
     return tensors
 
 
-def _gates(rows: Tensor) -> Tensor:
+def _stacked(parts: list[Numbers]) -> Numbers:
+    """Rows that stay rows: of transposed matrices NumPy would make columns."""
+    return np.ascontiguousarray(np.stack(parts))
+
+
+def _gates(rows: Numbers) -> Numbers:
     """Rows of input, forget, candidate and output gates in our order: input, candidate, forget, output."""
-    i, f, g, o = torch.chunk(rows, 4)
-    return torch.cat([i, g, f, o])
+    i, f, g, o = np.split(rows, 4)
+    return np.concatenate([i, g, f, o])
 
 
-def _bias(rows: Tensor) -> Tensor:
+def _bias(rows: Numbers) -> Numbers:
     """The same for a bias, less the forget bias that is added when the model runs."""
-    i, f, g, o = torch.chunk(rows.double(), 4)
-    return torch.cat([i, g, f - FORGET_BIAS, o]).float()
+    i, f, g, o = np.split(rows.astype(np.float64), 4)
+    return np.concatenate([i, g, f - FORGET_BIAS, o]).astype(np.float32)
 
 
 def _read_architecture(directory: Path, file: Path | None) -> tuple[Mapping[str, Any], str]:
@@ -284,11 +286,11 @@ def _read_dictionary(directory: Path, name: str) -> Ids:
         raise WeightsError(str(error)) from None
 
 
-def _rows(tensors: Mapping[str, Tensor], name: str, ids: Ids | None, *, path: Path) -> int:
+def _rows(tensors: Mapping[str, Numbers], name: str, ids: Ids | None, *, path: Path) -> int:
     """Rows of a table of vectors. A table may be larger than its dictionary, in which some entries collapse."""
     if ids is None:
         return 0
-    if name not in tensors or tensors[name].dim() != 2:
+    if name not in tensors or tensors[name].ndim != 2:
         raise WeightsError(f"{path}: {name}: is missing, but a table of vectors is wanted")
     rows = int(tensors[name].shape[0])
     highest = max(ids.values(), default=-1)
@@ -300,7 +302,7 @@ def _rows(tensors: Mapping[str, Tensor], name: str, ids: Ids | None, *, path: Pa
 def _find(path: Path) -> Read | None:
     if not is_manylangs(path):
         return None
-    return lambda asked: read_manylangs(path, dtype=asked.dtype or torch.float32, finite=asked.finite)
+    return lambda asked: read_manylangs(path, finite=asked.finite)
 
 
 MANYLANGS = Format(name="manylangs", find=_find, directory="ELMoForManyLangs' config.json with encoder.pkl")

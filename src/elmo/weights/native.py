@@ -4,46 +4,44 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from elmo.disk.directories import atomic_directory, recover
 from elmo.disk.guarded.jsonvalues import integer
 from elmo.disk.guarded.plainfiles import file_sha256, member, read_bytes, read_json, shortened
 from elmo.errors import ConfigError, InputError, WeightsError
-from elmo.model.bilm import BiLM, BiLMConfig
+from elmo.model.architecture import BiLMConfig
 from elmo.model.fields import read_fields
-from elmo.model.tokens import TokensConfig
+from elmo.model.kinds import TokensConfig
 from elmo.text.codepoints import Dictionaries, Ids, dictionary_text, parse_dictionary_text
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import UnreadVocabulary
+from elmo.weights.arrays import BiLMArrays, StoredTensors
 from elmo.weights.card import default_card
 from elmo.weights.choices import SoftmaxStorage, Storage
 from elmo.weights.format import Format, Read
+from elmo.weights.guarded.arrayfile import FLOATS, TYPES, Numbers, StoredFile, read_header, to_bfloat16, write_arrays
 from elmo.weights.guarded.limits import check_sizes, check_values
-from elmo.weights.guarded.tensorfile import read_header, read_tensors, write_tensors
-from elmo.weights.loaded import LoadedModel, Softmax, SoftmaxApart, Training
-from elmo.weights.quantized import SCALE, dequantize, is_half, quantize_all, scale_shape
+from elmo.weights.loaded import LoadedModel, Training
+from elmo.weights.quantized import is_half, quantize_all, scale_shape
 from elmo.weights.selftest import run_self_test
+from elmo.weights.softmax import SoftmaxApart, SoftmaxArrays, StoredSoftmax
 from elmo.weights.softmaxfile import SOFTMAX, copy_softmax, find_apart, write_softmax
-from elmo.weights.tensors import SETTLED, check_finite, content_sha256, empty_bilm, fill, tensor_shapes
+from elmo.weights.tensors import SCALE, SETTLED, check_finite, tensor_shapes
 
 FORMAT = "elmo"
 FORMAT_VERSION = 1
+SOFTMAX_WEIGHT, SOFTMAX_BIAS = "softmax.weight", "softmax.bias"
 CONFIG, WEIGHTS, VOCABULARY, CARD = "config.json", "model.safetensors", "vocab.txt", "README.md"
 WORDS, CHARACTERS = "words.tsv", "characters.tsv"  # of models from ELMoForManyLangs
 MIX = ("mix.weights", "mix.gamma")  # what transformers has learned beside the biLM (`ElmoConfig.output`)
 MOST_CARD_BYTES = 1 << 20
 MOST_DICTIONARY_BYTES = 64 << 20
 
-DTYPES: dict[str, torch.dtype] = {
-    "float32": torch.float32,
-    "float16": torch.float16,
-    "bfloat16": torch.bfloat16,
-    "int8": torch.float32,  # what is not in eight bits: biases, scales
-}
+STORAGES = ("float32", "float16", "bfloat16", "int8")
+STORED = {"F32": "float32", "F16": "float16", "BF16": "bfloat16"}
 
 
 def is_native(path: Path) -> bool:
@@ -81,16 +79,10 @@ def upgrade(values: dict[str, Any], *, where: str) -> dict[str, Any]:
     return values
 
 
-def read_native(
-    directory: Path,
-    *,
-    config: dict[str, Any] | None = None,
-    dtype: torch.dtype | None = torch.float32,
-    finite: bool = True,
-) -> LoadedModel:
-    """Read a model directory. The numbers stay mapped to the file where `dtype` (None: as stored) is the stored one.
+def read_native(directory: Path, *, config: dict[str, Any] | None = None, finite: bool = True) -> LoadedModel:
+    """Read a model directory. The numbers stay in the file, mapped, and are given in float32 when they are asked for.
 
-    Weights in eight bits are read as float32. `config` is what `find_config` has found there.
+    `config` is what `find_config` has found there.
     """
     recover(directory)
     config_path = member(directory, CONFIG)
@@ -104,16 +96,16 @@ def read_native(
     check_sizes(architecture, where=str(config_path))
     vocabulary = UnreadVocabulary.of(member(directory, VOCABULARY)) if (directory / VOCABULARY).is_file() else None
     weights = member(directory, WEIGHTS)
-    bilm = empty_bilm(architecture)
-    tensors = _read_tensors(weights, bilm, dtype=dtype)
-    if finite:
-        check_finite(tensors, where=str(weights))
-    softmax: Softmax | SoftmaxApart | None = find_apart(directory, values.get("softmax"))
-    if "softmax.weight" in tensors:
-        softmax = Softmax(tensors.pop("softmax.weight"), tensors.pop("softmax.bias"))
+    tensors = _read_tensors(weights, architecture)
+    if finite:  # what is in eight bits is so if its scales are
+        check_finite(tensors.stored, where=str(weights))
+    softmax: StoredSoftmax | SoftmaxApart | None = find_apart(directory, values.get("softmax"))
+    if SOFTMAX_WEIGHT in tensors:
+        shapes = tensors.stored[SOFTMAX_WEIGHT].shape, tensors.stored[SOFTMAX_BIAS].shape
+        softmax = StoredSoftmax(shapes, lambda: SoftmaxArrays(tensors[SOFTMAX_WEIGHT], tensors[SOFTMAX_BIAS]))
     card = directory / CARD
     return LoadedModel(
-        bilm=fill(bilm, tensors),
+        bilm=_arrays_of(architecture, tensors),
         tokenizer=tokenizer,
         vocabulary=vocabulary,
         dictionaries=_read_dictionaries(directory, values, architecture.tokens),
@@ -145,17 +137,14 @@ def write_native(
     `extra` are further files by name, each written by a function of its path: a training's checkpoint is a model too.
     `keys` are further keys of config.json, which other programs look for; `finish_card` is told the card's text.
     """
-    if storage not in DTYPES:
-        raise WeightsError(f"storage is {storage!r}, but one of {', '.join(DTYPES)} is wanted")
+    if storage not in STORAGES:
+        raise WeightsError(f"storage is {storage!r}, but one of {', '.join(STORAGES)} is wanted")
     if not model.is_settled:
         model.settle()
     with atomic_directory(directory, overwrite=overwrite, replaceable=is_native) as temporary:
         apart = model.softmax_apart if softmax is None else None
-        stored = _stored(model, DTYPES[storage], softmax=apart is None and softmax is None)
-        if storage == "int8":
-            stored = quantize_all(stored)
         weights = temporary / WEIGHTS
-        write_tensors(weights, stored)
+        write_arrays(weights, _stored(model, storage, softmax=apart is None and softmax is None))
         if model.vocabulary is not None:
             model.vocabulary.write(temporary / VOCABULARY)
         for name, ids in _dictionary_files(model.dictionaries).items():
@@ -163,11 +152,10 @@ def write_native(
         for name, write in (extra or {}).items():
             write(temporary / name)
         # From here on the model as a reader will see it, rounding included.
-        bilm = empty_bilm(model.config)
-        tensors = _read_tensors(weights, bilm)
-        check_finite(tensors, where=f"{directory} (not written)")
+        tensors = _read_tensors(weights, model.config)
+        check_finite(tensors.stored, where=f"{directory} (not written)")
         as_read = LoadedModel(
-            bilm=fill(bilm, {name: t for name, t in tensors.items() if not name.startswith("softmax.")}),
+            bilm=_arrays_of(model.config, tensors),
             tokenizer=model.tokenizer,
             vocabulary=model.vocabulary,
             dictionaries=model.dictionaries,
@@ -180,7 +168,7 @@ def write_native(
             "weights": {
                 "storage": storage,
                 "sha256": file_sha256(weights),
-                "content_sha256": content_sha256(as_read.bilm.state_dict()),
+                "content_sha256": as_read.sha256,
             },
             "self_test": run_self_test(as_read),
             **(keys or {}),
@@ -234,46 +222,63 @@ def _required(values: dict[str, Any], key: str) -> Any:
     return values[key]
 
 
-def _read_tensors(path: Path, bilm: BiLM, *, dtype: torch.dtype | None = torch.float32) -> dict[str, Tensor]:
-    shapes = tensor_shapes(bilm, settled=True)
+def _read_tensors(path: Path, config: BiLMConfig) -> StoredTensors:
+    shapes = tensor_shapes(config, settled=True)
     check_values(shapes.values(), where=str(path))
-    header = read_header(path)
+    file = StoredFile(path)
+    header = file.header
     learned_mix = [name for name in header if name in MIX]
     shapes |= {name: header[name].shape for name in learned_mix}
-    if "softmax.weight" in header:
-        V = header["softmax.weight"].shape[0] if header["softmax.weight"].shape else 0
-        shapes |= {"softmax.weight": (V, bilm.config.lstm.output_dim), "softmax.bias": (V,)}
-    quantized = {name: shape for name, shape in shapes.items() if name in header and header[name].dtype is torch.int8}
-    for name, shape in quantized.items():
-        scales = scale_shape(name, shape)
+    if SOFTMAX_WEIGHT in header:
+        V = header[SOFTMAX_WEIGHT].shape[0] if header[SOFTMAX_WEIGHT].shape else 0
+        shapes |= {SOFTMAX_WEIGHT: (V, config.lstm.output_dim), SOFTMAX_BIAS: (V,)}
+    quantized = [name for name in shapes if name in header and header[name].dtype == "I8"]
+    for name in quantized:
+        scales = scale_shape(name, shapes[name])
         if scales is None:
             raise WeightsError(f"{path}: {name}: is of type I8, but this tensor is not stored in eight bits")
         shapes[name + SCALE] = scales
-    tensors = read_tensors(path, shapes, header=header)
-    for name in learned_mix:
-        del tensors[name]
-    for name in quantized:
-        tensors[name] = dequantize(tensors[name], tensors.pop(name + SCALE))
-    if quantized:
-        halves = [name for name, tensor in tensors.items() if is_half(name) and tensor.dtype is torch.float16]
-        tensors |= {name: tensors[name].float() for name in halves}
-    kinds = {tensor.dtype for name, tensor in tensors.items() if name not in SETTLED}
-    if len(kinds) > 1 or not next(iter(kinds)).is_floating_point:
+    arrays = file.arrays(shapes)
+    weights = [name for name in shapes if name not in (*SETTLED, *MIX)]
+    halves = [name for name in weights if quantized and is_half(name) and header[name].dtype in FLOATS]
+    kinds = {"F32" if name in halves or name in quantized else header[name].dtype for name in weights}
+    if len(kinds) > 1 or next(iter(kinds)) not in FLOATS:
         raise WeightsError(f"{path}: holds tensors of the types {_names(kinds)}, but one of floats is wanted")
-    target = dtype or kinds.pop()
-    return {name: tensor.to(target) for name, tensor in tensors.items()}
+    return StoredTensors({name: array for name, array in arrays.items() if name not in learned_mix})
 
 
-def _names(kinds: set[torch.dtype]) -> str:
-    return ", ".join(sorted(str(kind).removeprefix("torch.") for kind in kinds))
+def stored_as(path: Path) -> Storage:
+    """In which numbers a weights file keeps most of its weights."""
+    kinds = {info.dtype for name, info in read_header(path).items() if name not in (*SETTLED, *MIX)}
+    return "int8" if "I8" in kinds else cast(Storage, STORED.get(kinds.pop(), "float32"))
 
 
-def _stored(model: LoadedModel, dtype: torch.dtype, *, softmax: bool) -> dict[str, Tensor]:
-    """The tensors as they go into the file; the settled state stays in float32."""
-    tensors = {name: tensor.detach() for name, tensor in model.bilm.state_dict().items()}
-    if softmax and model.softmax is not None:
-        tensors |= {"softmax.weight": model.softmax.weight.detach(), "softmax.bias": model.softmax.bias.detach()}
-    return {name: t.to("cpu", torch.float32 if name in SETTLED else dtype) for name, t in tensors.items()}
+def _names(kinds: set[str]) -> str:
+    return ", ".join(sorted(STORED.get(kind, np.dtype(TYPES[kind]).name) for kind in kinds))
+
+
+def _arrays_of(config: BiLMConfig, tensors: StoredTensors) -> BiLMArrays:
+    own = {name: array for name, array in tensors.stored.items() if not name.startswith("softmax.")}
+    return BiLMArrays.of(config, StoredTensors(own))
+
+
+def _stored(model: LoadedModel, storage: Storage, *, softmax: bool) -> dict[str, Numbers]:
+    """The arrays as they go into the file; the settled state stays in float32."""
+    tensors = dict(model.tensors)
+    arrays = model.softmax_arrays if softmax else None
+    if arrays is not None:
+        tensors |= {SOFTMAX_WEIGHT: arrays.weight, SOFTMAX_BIAS: arrays.bias}
+    tensors = {name: array.astype(np.float32, copy=False) for name, array in tensors.items()}
+    if storage == "int8":
+        return quantize_all(tensors)
+    with np.errstate(over="ignore"):  # what does not fit is found as infinite
+        return {name: a if name in SETTLED else _in(storage, a) for name, a in tensors.items()}
+
+
+def _in(storage: Storage, array: Numbers) -> Numbers:
+    if storage == "bfloat16":
+        return to_bfloat16(array)
+    return array.astype(storage, copy=False)
 
 
 def _find(path: Path) -> Read | None:
@@ -283,7 +288,7 @@ def _find(path: Path) -> Read | None:
 
 def native_reader(directory: Path, config: dict[str, Any]) -> Read:
     """What reads a model directory whose config.json is known."""
-    return lambda asked: read_native(directory, config=config, dtype=asked.dtype, finite=asked.finite)
+    return lambda asked: read_native(directory, config=config, finite=asked.finite)
 
 
 NATIVE = Format(

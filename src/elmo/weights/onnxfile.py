@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from torch import Tensor
 
 from elmo.disk.writing import errors_naming, write_file
 from elmo.errors import MissingExtraError, WeightsError
-from elmo.model.bilstm import BiLSTM, LSTMLayer
-from elmo.model.charcnn import CharCNN, Highway
-from elmo.ops.lstmp.reference import FORGET_BIAS
+from elmo.model.characters import CharCNNConfig
+from elmo.model.kinds import Tensors
+from elmo.model.stacks import BiLSTMConfig
+from elmo.ops.steps import FORGET_BIAS
 from elmo.weights.loaded import LoadedModel
 
 OPSET = 17
@@ -34,20 +34,21 @@ def write_onnx(model: LoadedModel, path: Path, *, overwrite: bool = False) -> No
         raise MissingExtraError("ONNX needs onnx; install it with: pip install onnx onnxruntime") from error
     if path.exists() and not overwrite:
         raise WeightsError(f"{path}: exists already; choose another name or add --overwrite")
-    tokens, lstm = model.bilm.tokens, model.bilm.lstm
-    if not isinstance(tokens, CharCNN) or not isinstance(lstm, BiLSTM):
+    tokens, lstm = model.config.tokens, model.config.lstm
+    if not isinstance(tokens, CharCNNConfig) or not isinstance(lstm, BiLSTMConfig):
         raise WeightsError(
             f"{model.source or 'model'}: is not a character model with a biLSTM; only those are written as ONNX"
         )
     graph = _Graph(onnx.helper)
     _fill(graph, model, tokens, lstm)
-    made = graph.finish(tokens.config.characters)
+    made = graph.finish(tokens.characters)
     with errors_naming(path):
         write_file(path, made.SerializeToString())
 
 
-def _fill(g: "_Graph", model: LoadedModel, tokens: CharCNN, lstm: BiLSTM) -> None:
-    x = _words(g, tokens)  # [N * T, D]
+def _fill(g: "_Graph", model: LoadedModel, tokens: CharCNNConfig, lstm: BiLSTMConfig) -> None:
+    arrays = model.arrays
+    x = _words(g, tokens, arrays.weights)  # [N * T, D]
     shape = g("Shape", "characters")
     rows = g("Concat", g("Slice", shape, g.ints(0), g.ints(2)), g.ints(-1), axis=0)
     x = g("Reshape", x, rows)  # [N, T, D]
@@ -56,18 +57,19 @@ def _fill(g: "_Graph", model: LoadedModel, tokens: CharCNN, lstm: BiLSTM) -> Non
     alive = g("Less", steps, g("Unsqueeze", "lengths", g.ints(1)))  # [N, T]
     x = g("Where", g("Unsqueeze", alive, g.ints(2)), x, g.floats(np.zeros(1)))
     alive = g("Unsqueeze", g("Transpose", alive, perm=[1, 0]), g.ints(2))  # [T, N, 1]
-    R = lstm.config.directions
+    R = lstm.directions
     layers = [g("Concat", *[x] * R, axis=2) if R > 1 else x]
     x = g("Transpose", x, perm=[1, 0, 2])  # [T, N, D]
     reading = [x, g("ReverseSequence", x, "lengths", time_axis=0, batch_axis=1)][:R]
-    for n, layer in enumerate(lstm.layers):
-        assert isinstance(layer, LSTMLayer)
+    names = ("weight_x", "weight_h", "bias", "weight_projection")[: 3 if lstm.projection_dim is None else 4]
+    for n in range(lstm.layers):
+        layer = {name: arrays.weights[f"lstm.layers.{n}.{name}"] for name in names}
         outputs = []
         for r in range(R):
-            settled = (model.bilm.settled_h[n, r], model.bilm.settled_c[n, r])
+            settled = (arrays.settled.h[n, r], arrays.settled.c[n, r])
             start = [g("Expand", g.floats(s[None]), g("Concat", N, g.ints(len(s)), axis=0)) for s in settled]
-            y = _run(g, reading[r], alive, start, layer, r, lstm)  # [T, N, P]
-            if lstm.config.skip_connections and n > 0:
+            y = _run(g, reading[r], alive, start, {name: array[r] for name, array in layer.items()}, lstm)  # [T, N, P]
+            if lstm.skip_connections and n > 0:
                 y = g("Add", y, reading[r])
             reading[r] = y
             if r == 1:
@@ -79,36 +81,39 @@ def _fill(g: "_Graph", model: LoadedModel, tokens: CharCNN, lstm: BiLSTM) -> Non
     g("Concat", *stacked, axis=0, to="layers")
 
 
-def _words(g: "_Graph", tokens: CharCNN) -> str:
+def _words(g: "_Graph", config: CharCNNConfig, weights: Tensors) -> str:
     """`CharCNN.forward`: [N * T, D]."""
-    config = tokens.config
+
+    def floats(name: str) -> str:
+        return g.floats(weights[f"tokens.{name}"])
+
     rows = g("Reshape", "characters", g.ints(-1, config.characters))
-    embedded = g("Transpose", g("Gather", g.floats(tokens.characters), rows), perm=[0, 2, 1])  # [N * T, E, C]
+    embedded = g("Transpose", g("Gather", floats("characters"), rows), perm=[0, 2, 1])  # [N * T, E, C]
     pooled = []
-    for weight, bias in zip(tokens.filters, tokens.filter_biases, strict=True):
-        scores = g("Conv", embedded, g.floats(weight.permute(2, 1, 0)), g.floats(bias))
+    for n in range(len(config.filters)):
+        weight = g.floats(weights[f"tokens.filters.{n}"].transpose(2, 1, 0))
+        scores = g("Conv", embedded, weight, floats(f"filter_biases.{n}"))
         pooled.append(g("ReduceMax", scores, axes=[2], keepdims=0))
     x = g("Relu" if config.activation == "relu" else "Tanh", g("Concat", *pooled, axis=1))
-    for highway in tokens.highways:
-        assert isinstance(highway, Highway)
-        carry = g("Sigmoid", g("Gemm", x, g.floats(highway.weight_carry), g.floats(highway.bias_carry)))
-        fresh = g("Relu", g("Gemm", x, g.floats(highway.weight_transform), g.floats(highway.bias_transform)))
+    for k in range(config.highways):
+        of = f"highways.{k}"
+        carry = g("Sigmoid", g("Gemm", x, floats(f"{of}.weight_carry"), floats(f"{of}.bias_carry")))
+        fresh = g("Relu", g("Gemm", x, floats(f"{of}.weight_transform"), floats(f"{of}.bias_transform")))
         kept = g("Mul", g("Sub", g.floats(np.ones(1)), carry), x)
         x = g("Add", g("Mul", carry, fresh), kept)
     if config.projected:
-        x = g("Gemm", x, g.floats(tokens.weight_projection), g.floats(tokens.bias_projection))
+        x = g("Gemm", x, floats("weight_projection"), floats("bias_projection"))
     return x
 
 
-def _run(g: "_Graph", x: str, alive: str, start: list[str], layer: LSTMLayer, r: int, lstm: BiLSTM) -> str:
-    """`lstmp_reference` for one direction: the steps are the body of a Scan; [T, N, P]."""
-    config = lstm.config
+def _run(g: "_Graph", x: str, alive: str, start: list[str], layer: Tensors, config: BiLSTMConfig) -> str:
+    """`lstmp_reference` for one direction, with its weights: the steps are the body of a Scan; [T, N, P]."""
     H = config.cell_dim
-    bias = layer.bias[r].detach().clone()
+    bias = layer["bias"].copy()
     bias[2 * H : 3 * H] += FORGET_BIAS
-    products = g("Add", g("MatMul", x, g.floats(layer.weight_x[r])), g.floats(bias))  # [T, N, 4H]
-    weight = g.floats(layer.weight_h[r])
-    projection = None if layer.weight_projection is None else g.floats(layer.weight_projection[r])
+    products = g("Add", g("MatMul", x, g.floats(layer["weight_x"])), g.floats(bias))  # [T, N, 4H]
+    weight = g.floats(layer["weight_h"])
+    projection = g.floats(layer["weight_projection"]) if "weight_projection" in layer else None
     clips = {
         name: None if value is None else (g.floats(np.float32(-value)), g.floats(np.float32(value)))
         for name, value in (("cell", config.cell_clip), ("projection", config.projection_clip))
@@ -178,9 +183,8 @@ class _Graph:
     def scalar(self, value: int) -> str:
         return self._constant(np.array(value, dtype=np.int64), TENSOR_INT64)
 
-    def floats(self, values: Tensor | npt.NDArray[Any] | np.floating[Any]) -> str:
-        array = _array(values) if isinstance(values, Tensor) else np.asarray(values, dtype=np.float32)
-        return self._constant(array, TENSOR_FLOAT)
+    def floats(self, values: npt.NDArray[Any] | np.floating[Any]) -> str:
+        return self._constant(np.asarray(values, dtype=np.float32), TENSOR_FLOAT)
 
     def finish(self, characters: int) -> Any:
         """The whole model."""
@@ -213,8 +217,3 @@ class _Body(_Graph):
 
     def renamed(self, name: str) -> str:
         return self._prefix + name if name in self.OWN else name
-
-
-def _array(tensor: Tensor) -> npt.NDArray[np.float32]:
-    array: npt.NDArray[np.float32] = tensor.detach().cpu().float().contiguous().numpy()
-    return array

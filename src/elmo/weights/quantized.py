@@ -7,12 +7,11 @@ projections of LSTMs are float16: everything passes through them, and in eight b
 
 from collections.abc import Mapping
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from elmo.weights.tensors import SETTLED
+from elmo.weights.guarded.arrayfile import Numbers
+from elmo.weights.tensors import SCALE, SETTLED
 
-SCALE = ".scale"
 LEVELS = 127  # both ways; -128 is not used, so that the range is even
 TABLES = ("tokens.weight", "tokens.words", "softmax.weight")  # a row is looked up, or gives one output
 WHOLE = ("tokens.characters", *SETTLED)
@@ -37,28 +36,33 @@ def is_half(name: str) -> bool:
     return name.startswith("lstm.") and name.endswith("weight_projection")
 
 
-def quantize(tensor: Tensor, shape: tuple[int, ...]) -> tuple[Tensor, Tensor]:
-    """A float tensor as int8 numbers and scales of the given shape. What is not finite leaves scales that are not."""
-    inputs = [dim for dim, size in enumerate(shape) if size == 1]
-    largest = tensor.float().abs().amax(dim=inputs, keepdim=True)
-    scale = torch.where(largest == 0, torch.ones_like(largest), largest / LEVELS)
-    return (tensor.float() / scale).round_().clamp_(-LEVELS, LEVELS).to(torch.int8), scale
+def quantize(tensor: Numbers, shape: tuple[int, ...]) -> tuple[Numbers, Numbers]:
+    """Floats as int8 numbers and scales of the given shape. What is not finite leaves scales that are not."""
+    inputs = tuple(dim for dim, size in enumerate(shape) if size == 1)
+    tensor = tensor.astype(np.float32, copy=False)
+    largest = np.abs(tensor).max(axis=inputs, keepdims=True)
+    scale = np.where(largest == 0, np.float32(1), largest / np.float32(LEVELS))
+    with np.errstate(invalid="ignore"):  # the scales tell
+        return np.clip(np.rint(tensor / scale), -LEVELS, LEVELS).astype(np.int8), scale
 
 
-def dequantize(numbers: Tensor, scale: Tensor) -> Tensor:
+def dequantize(numbers: Numbers, scale: Numbers) -> Numbers:
     """The weights in float32. The numbers may be mapped from a file."""
-    return numbers.to(torch.float32).mul_(scale)
+    result: Numbers = numbers.astype(np.float32)
+    result *= scale
+    return result
 
 
-def quantize_all(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """All tensors of a model as its file holds them."""
-    stored: dict[str, Tensor] = {}
-    for name, tensor in tensors.items():
-        shape = scale_shape(name, tuple(tensor.shape))
+def quantize_all(tensors: Mapping[str, Numbers]) -> dict[str, Numbers]:
+    """All arrays of a model as its file holds them."""
+    stored: dict[str, Numbers] = {}
+    for name in tensors:
+        tensor = tensors[name]
+        shape = scale_shape(name, tensor.shape)
         if shape is None:
             stored[name] = tensor
-        elif is_half(name) and tensor.abs().max() < torch.finfo(torch.float16).max:
-            stored[name] = tensor.to(torch.float16)
+        elif is_half(name) and np.abs(tensor).max() < np.finfo(np.float16).max:
+            stored[name] = tensor.astype(np.float16)
         else:
             stored[name], stored[name + SCALE] = quantize(tensor, shape)
     return stored

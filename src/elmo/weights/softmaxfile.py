@@ -7,14 +7,12 @@ eight bits and the others in four; `softmax.bias`, the words as UTF-8 lines, and
 the one it was trained with, and the same one as it was stored.
 """
 
-import dataclasses
 import logging
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from elmo.disk.guarded.plainfiles import file_sha256, member, one_line, shortened
 from elmo.disk.writing import atomic_path
@@ -22,10 +20,19 @@ from elmo.errors import VocabularyError, WeightsError
 from elmo.text.vocabulary import MOST_VOCABULARY_BYTES, MOST_WORDS, Vocabulary
 from elmo.weights.choices import SoftmaxStorage
 from elmo.weights.fourbits import dequantize4, quantize4
-from elmo.weights.guarded.tensorfile import TensorInfo, read_header, read_tensors, write_tensors
-from elmo.weights.loaded import LoadedModel, Softmax, SoftmaxApart
-from elmo.weights.quantized import SCALE, dequantize, quantize, scale_shape
-from elmo.weights.tensors import check_finite
+from elmo.weights.guarded.arrayfile import (
+    FLOATS,
+    ArrayInfo,
+    Numbers,
+    from_bfloat16,
+    read_header,
+    read_stored,
+    write_arrays,
+)
+from elmo.weights.loaded import LoadedModel
+from elmo.weights.quantized import dequantize, quantize, scale_shape
+from elmo.weights.softmax import SoftmaxApart, SoftmaxArrays, StoredSoftmax
+from elmo.weights.tensors import SCALE, check_finite
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +47,7 @@ FREQUENT = 10
 class ReadSoftmax(NamedTuple):
     """What a file holds."""
 
-    softmax: Softmax
+    softmax: SoftmaxArrays
     vocabulary: Vocabulary
     bilms: frozenset[str]  # hashes of those it was made for
 
@@ -49,10 +56,11 @@ def write_softmax(
     model: LoadedModel, path: Path, *, bilms: Collection[str] = (), storage: SoftmaxStorage = "int8"
 ) -> None:
     """Write a model's softmax and vocabulary, whole or not at all; `bilms` are further hashes it belongs to."""
-    if model.softmax is None or model.vocabulary is None:
-        missing = "softmax" if model.softmax is None else "vocabulary"
+    softmax = model.softmax_arrays
+    if softmax is None or model.vocabulary is None:
+        missing = "softmax" if softmax is None else "vocabulary"
         raise WeightsError(f"{model.source or 'model'}: has no {missing}, so there is none to write")
-    weight, bias = (tensor.detach().cpu().float() for tensor in model.softmax)
+    weight, bias = (array.astype(np.float32, copy=False) for array in softmax)
     check_finite({WEIGHT: weight, BIAS: bias}, where=model.source or "model")
     tensors = {
         **(_in_four_bits(weight) if storage == "int4" else _in_eight_bits(weight)),
@@ -65,7 +73,7 @@ def write_softmax(
 
 def copy_softmax(source: Path, target: Path, *, bilms: Collection[str]) -> None:
     """The same softmax in another place, for further biLMs."""
-    tensors = read_tensors(source, {name: info.shape for name, info in read_header(source).items()})
+    tensors = read_stored(source, {name: info.shape for name, info in read_header(source).items()})
     if BILMS not in tensors:
         raise _no_softmax(source)
     _write(target, {**tensors, BILMS: _hashes({*_read_hashes(tensors[BILMS]), *bilms})})
@@ -75,7 +83,7 @@ def add_softmax(model: LoadedModel, path: Path) -> LoadedModel:
     """The model with the softmax and the vocabulary of a file; one made for another biLM is taken with a warning."""
     read = read_softmax(path, size=model.config.lstm.output_dim)
     _warn_of_another(path, read, model)
-    return dataclasses.replace(model, softmax=read.softmax, vocabulary=read.vocabulary)
+    return model.replace(softmax=StoredSoftmax.of(read.softmax), vocabulary=read.vocabulary)
 
 
 def find_apart(directory: Path, recorded: Any) -> SoftmaxApart | None:
@@ -88,7 +96,7 @@ def find_apart(directory: Path, recorded: Any) -> SoftmaxApart | None:
     )
 
 
-def _read_apart(apart: SoftmaxApart, model: LoadedModel) -> Softmax:
+def _read_apart(apart: SoftmaxApart, model: LoadedModel) -> SoftmaxArrays:
     found = None if apart.sha256 is None else file_sha256(apart.path)
     if found != apart.sha256:
         raise WeightsError(
@@ -113,21 +121,21 @@ def read_softmax(path: Path, *, size: int) -> ReadSoftmax:
     header = read_header(path)
     shapes = _shapes(path, header, size=size)
     V = shapes[BIAS][0]
-    tensors = read_tensors(path, shapes, header=header)
+    tensors = read_stored(path, shapes)
     parts = []
     if WEIGHT in tensors:
-        parts.append(dequantize(tensors[WEIGHT], tensors[WEIGHT + SCALE]))
+        parts.append(dequantize(tensors[WEIGHT], _floats(tensors[WEIGHT + SCALE])))
     if WEIGHT4 in tensors:
-        parts.append(dequantize4(tensors[WEIGHT4], tensors[WEIGHT4 + SCALE]))
-    weight, bias = parts[0] if len(parts) == 1 else torch.cat(parts), tensors[BIAS].float()
+        parts.append(dequantize4(tensors[WEIGHT4], _floats(tensors[WEIGHT4 + SCALE])))
+    weight, bias = parts[0] if len(parts) == 1 else np.concatenate(parts), _floats(tensors[BIAS])
     check_finite({WEIGHT: weight, BIAS: bias}, where=str(path))
-    vocabulary = _read_words(tensors[WORDS].numpy().tobytes(), where=str(path))
+    vocabulary = _read_words(tensors[WORDS].tobytes(), where=str(path))
     if len(vocabulary) != V:
         raise WeightsError(f"{path}: has {len(vocabulary):,} words, but {V:,} are wanted, one for each row")
-    return ReadSoftmax(Softmax(weight, bias), vocabulary, _read_hashes(tensors[BILMS]))
+    return ReadSoftmax(SoftmaxArrays(weight, bias), vocabulary, _read_hashes(tensors[BILMS]))
 
 
-def _shapes(path: Path, header: Mapping[str, TensorInfo], *, size: int) -> dict[str, tuple[int, ...]]:
+def _shapes(path: Path, header: Mapping[str, ArrayInfo], *, size: int) -> dict[str, tuple[int, ...]]:
     """The shapes that the tensors of a file must have, by those of its weights."""
     weights = {name: header[name] for name in (WEIGHT, WEIGHT4) if name in header}
     if not weights or any(len(info.shape) != 2 for info in weights.values()) or not {WORDS, BILMS} <= header.keys():
@@ -137,8 +145,8 @@ def _shapes(path: Path, header: Mapping[str, TensorInfo], *, size: int) -> dict[
     if widths != {size} or not 3 <= V <= MOST_WORDS:
         D = " and ".join(map(str, sorted(widths)))
         raise WeightsError(f"{path}: is for {V:,} words and vectors of {D}, but the model's have {size}")
-    kinds = {WEIGHT: torch.int8, WEIGHT4: torch.uint8, WORDS: torch.uint8, BILMS: torch.uint8}
-    if any(header[name].dtype is not kind for name, kind in kinds.items() if name in header):
+    kinds = {WEIGHT: "I8", WEIGHT4: "U8", WORDS: "U8", BILMS: "U8"}
+    if any(header[name].dtype != kind for name, kind in kinds.items() if name in header):
         raise WeightsError(f"{path}: its tensors are of other types than a softmax file has")
     texts = {name: header[name].shape for name in (WORDS, BILMS)}
     if len(texts[WORDS]) != 1 or texts[WORDS][0] > MOST_VOCABULARY_BYTES or texts[BILMS][1:] != (HASH_BYTES,):
@@ -149,29 +157,29 @@ def _shapes(path: Path, header: Mapping[str, TensorInfo], *, size: int) -> dict[
     if WEIGHT4 in weights:
         scale = header.get(WEIGHT4 + SCALE)
         groups = scale.shape[-1] if scale is not None and scale.shape else 0
-        if scale is None or not scale.dtype.is_floating_point or groups < 1 or size % groups:
+        if scale is None or scale.dtype not in FLOATS or groups < 1 or size % groups:
             raise WeightsError(f"{path}: {WEIGHT4 + SCALE}: is not a table of scales for groups of {size} numbers")
         shapes[WEIGHT4 + SCALE] = (weights[WEIGHT4].shape[0], groups)
     return {**shapes, BIAS: (V,), **texts}
 
 
-def _in_eight_bits(weight: Tensor) -> dict[str, Tensor]:
-    shape = scale_shape(WEIGHT, tuple(weight.shape))
+def _in_eight_bits(weight: Numbers) -> dict[str, Numbers]:
+    shape = scale_shape(WEIGHT, weight.shape)
     assert shape is not None
     numbers, scale = quantize(weight, shape)
     return {WEIGHT: numbers, WEIGHT + SCALE: scale}
 
 
-def _in_four_bits(weight: Tensor) -> dict[str, Tensor]:
+def _in_four_bits(weight: Numbers) -> dict[str, Numbers]:
     first = len(weight) // FREQUENT
     packed, scale = quantize4(weight[first:])
     return {**(_in_eight_bits(weight[:first]) if first else {}), WEIGHT4: packed, WEIGHT4 + SCALE: scale}
 
 
-def _write(path: Path, tensors: Mapping[str, Tensor]) -> None:
+def _write(path: Path, tensors: Mapping[str, Numbers]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_path(path) as temporary:
-        write_tensors(temporary, tensors)
+        write_arrays(temporary, tensors)
 
 
 def _warn_of_another(path: Path, read: ReadSoftmax, model: LoadedModel) -> None:
@@ -190,13 +198,17 @@ def _read_words(content: bytes, *, where: str) -> Vocabulary:
         raise WeightsError(f"{where}: its vocabulary cannot be read ({one_line(error)})") from None
 
 
-def _read_hashes(rows: Tensor) -> frozenset[str]:
+def _read_hashes(rows: Numbers) -> frozenset[str]:
     return frozenset(bytes(row).hex() for row in rows.tolist())
 
 
-def _hashes(hashes: Collection[str]) -> Tensor:
-    return _text(bytes.fromhex("".join(sorted(hashes)))).view(-1, HASH_BYTES)
+def _hashes(hashes: Collection[str]) -> Numbers:
+    return _text(bytes.fromhex("".join(sorted(hashes)))).reshape(-1, HASH_BYTES)
 
 
-def _text(content: bytes) -> Tensor:
-    return torch.frombuffer(bytearray(content), dtype=torch.uint8)
+def _text(content: bytes) -> Numbers:
+    return np.frombuffer(content, np.uint8)
+
+
+def _floats(array: Numbers) -> Numbers:
+    return from_bfloat16(array) if array.dtype == np.uint16 else array.astype(np.float32, copy=False)

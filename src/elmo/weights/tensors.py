@@ -1,60 +1,46 @@
-"""The tensors of a `BiLM` by name: their shapes, building a model from them without initializing it, their hash."""
+"""The weights of a biLM as arrays by name: their shapes, whether they are finite, their hash."""
 
 import hashlib
+import math
 from collections.abc import Mapping
+from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from elmo.errors import WeightsError
-from elmo.model.bilm import BiLM, BiLMConfig
+from elmo.model.architecture import BiLMConfig
+from elmo.model.kinds import Shape
+from elmo.ops.arrays import Array, host
+from elmo.weights.guarded.arrayfile import Numbers
 
-SETTLED = ("settled_h", "settled_c")  # part of the state dict, computed from the weights
-
-
-def empty_bilm(config: BiLMConfig) -> BiLM:
-    """A model of names and shapes alone, for which nothing is allocated; `fill` gives it its numbers."""
-    with torch.device("meta"):
-        return BiLM(config)
-
-
-def tensor_shapes(bilm: BiLM, *, settled: bool = False) -> dict[str, tuple[int, ...]]:
-    """Name and shape of each tensor of a model."""
-    state = bilm.state_dict()
-    names = [name for name in state if name not in SETTLED] + (list(SETTLED) if settled else [])
-    return {name: tuple(state[name].shape) for name in names}
+INFINITE = 0x7F80  # the exponent of what is not finite, in bfloat16
+SCALE = ".scale"  # of what is in eight bits, beside it
+SETTLED = ("settled_h", "settled_c")  # beside the weights, computed from them
 
 
-def fill(bilm: BiLM, tensors: Mapping[str, Tensor]) -> BiLM:
-    """The empty model, which uses `tensors` as they are from now on. A missing settled state is left at zero."""
-    dtype = next(iter(tensors.values())).dtype
-    settled = {
-        name: torch.zeros(tensor.shape, dtype=dtype)
-        for name, tensor in bilm.state_dict().items()
-        if name in SETTLED and name not in tensors
-    }
-    bilm.load_state_dict({**tensors, **settled}, strict=True, assign=True)
-    return bilm.eval()
+def tensor_shapes(config: BiLMConfig, *, settled: bool = False) -> dict[str, Shape]:
+    """Name and shape of each array of a model."""
+    return config.shapes() | (dict(zip(SETTLED, config.state_shapes, strict=True)) if settled else {})
 
 
-def check_finite(tensors: Mapping[str, Tensor], *, where: str) -> None:
-    """Fail on the first tensor with a NaN or an infinity."""
-    for name, tensor in tensors.items():
-        if not is_finite(tensor):
-            raise WeightsError(
-                f"{where}: {name}: has NaN or infinite numbers; the file is damaged or training diverged"
-            )
+def check_finite(tensors: Mapping[str, Numbers], *, where: str) -> None:
+    """Fail on the first array with a NaN or an infinity."""
+    for name in tensors:
+        if not is_finite(tensors[name]):
+            own = name.removesuffix(SCALE)
+            raise WeightsError(f"{where}: {own}: has NaN or infinite numbers; the file is damaged or training diverged")
 
 
-def is_finite(tensor: Tensor) -> bool:
-    """Whether every number is finite; in one pass, without a temporary."""
-    if tensor.numel() == 0:
+def is_finite(numbers: Numbers) -> bool:
+    """Whether every number is finite; without a temporary."""
+    if numbers.dtype == np.uint16:  # bfloat16
+        return not ((numbers & INFINITE) == INFINITE).any()
+    if numbers.size == 0 or not np.issubdtype(numbers.dtype, np.floating):
         return True
-    low, high = torch.aminmax(tensor)
-    return bool(torch.isfinite(low)) and bool(torch.isfinite(high))
+    return math.isfinite(numbers.min()) and math.isfinite(numbers.max())
 
 
-def content_sha256(tensors: Mapping[str, Tensor]) -> str:
+def content_sha256(tensors: Mapping[str, Array]) -> str:
     """A hash of names, shapes and numbers (as float32): equal for equal models in any format.
 
     The settled state is left out, since it follows from the rest, only not to the last bit on every machine.
@@ -63,7 +49,7 @@ def content_sha256(tensors: Mapping[str, Tensor]) -> str:
     for name in sorted(tensors):
         if name in SETTLED:
             continue
-        tensor = tensors[name].detach().cpu().float().contiguous()
-        digest.update(f"{name}{list(tensor.shape)}\n".encode())
-        digest.update(tensor.numpy().astype("<f4", copy=False).data)
+        numbers: Any = np.ascontiguousarray(host(tensors[name]), dtype="<f4")
+        digest.update(f"{name}{list(numbers.shape)}\n".encode())
+        digest.update(numbers.data)
     return digest.hexdigest()

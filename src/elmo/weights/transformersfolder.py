@@ -13,11 +13,11 @@ from typing import Any
 from elmo.disk.guarded.plainfiles import file_sha256, read_json
 from elmo.disk.writing import write_file
 from elmo.errors import WeightsError
-from elmo.model.bilm import BiLMConfig
+from elmo.model.architecture import BiLMConfig
 from elmo.weights.card import converted_card, default_card, transformers_card
 from elmo.weights.choices import Storage
 from elmo.weights.loaded import LoadedModel
-from elmo.weights.native import CARD, CONFIG, FORMAT, FORMAT_VERSION, WEIGHTS, read_native, write_native
+from elmo.weights.native import CARD, CONFIG, FORMAT, FORMAT_VERSION, WEIGHTS, read_native, stored_as, write_native
 from elmo.weights.selftest import run_self_test
 
 TOKENIZER = "tokenizer_config.json"
@@ -70,10 +70,9 @@ def complete_folder(directory: str | os.PathLike[str], **values: Any) -> None:
     if not (folder / WEIGHTS).is_file():
         return  # in several files, for a model far larger than any ELMo
     config = {"format": FORMAT, "format_version": FORMAT_VERSION, **read_json(folder / CONFIG), **values}
-    stored = read_native(folder, config=config, dtype=None)
     model = read_native(folder, config=config)
     config["weights"] = {
-        "storage": str(next(stored.bilm.parameters()).dtype).removeprefix("torch."),
+        "storage": stored_as(folder / WEIGHTS),
         "sha256": file_sha256(folder / WEIGHTS),
         "content_sha256": model.sha256,
     }

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import torch
+import numpy as np
 
 from elmo.disk.finding import Finding
 from elmo.disk.guarded.plainfiles import file_sha256, member
@@ -35,7 +35,7 @@ def verify_model(source: str | Path) -> list[Finding]:
     else:
         findings += _first_seen(Path(model.source or ""))
         model.settle()
-        layers = torch.tensor(run_self_test(model)["layers"])
+        layers = np.array(run_self_test(model)["layers"])
         findings.append(Finding(is_finite(layers), "vectors of the self-test sentence are finite (none are recorded)"))
     return findings
 
@@ -52,14 +52,19 @@ def _vocabulary(model: LoadedModel) -> Iterator[Finding]:
 
 
 def _finite(model: LoadedModel) -> Iterator[Finding]:
-    tensors = dict(model.bilm.state_dict())
-    if model.softmax_apart is None and model.softmax is not None:
-        tensors |= {"softmax.weight": model.softmax.weight, "softmax.bias": model.softmax.bias}
-    bad = [name for name, tensor in tensors.items() if not is_finite(tensor)]
+    parts = [model.tensors]
+    if model.softmax_apart is None and (softmax := model.softmax_arrays) is not None:
+        parts.append({"softmax.weight": softmax.weight, "softmax.bias": softmax.bias})
+    count, bad = 0, []
+    for tensors in parts:
+        for name in tensors:
+            array = tensors[name]
+            count += array.size
+            bad += [] if is_finite(array) else [name]
     if bad:
         yield Finding(False, f"{len(bad)} tensors have NaN or infinite numbers, the first is {bad[0]}")
     else:
-        yield Finding(True, f"{sum(t.numel() for t in tensors.values()):,} numbers are finite")
+        yield Finding(True, f"{count:,} numbers are finite")
 
 
 def _recorded(model: LoadedModel, directory: Path) -> Iterator[Finding]:
@@ -90,7 +95,7 @@ def _softmax_apart(model: LoadedModel) -> Iterator[Finding]:
         if apart.sha256 is not None:
             yield _compare(f"sha256 of {name}", apart.sha256, file_sha256(apart.path))
         read = read_softmax(apart.path, size=model.config.lstm.output_dim)
-        V = len(apart.softmax(model).bias)
+        V = len(apart.stored(model).arrays().bias)
     except ElmoError as error:
         yield Finding(False, str(error))
         return

@@ -3,8 +3,6 @@
 import logging
 from pathlib import Path
 
-import torch
-
 from elmo.disk.guarded.archives import Archive, gunzip, is_archive, open_archive, unpacked
 from elmo.disk.guarded.plainfiles import MOST_JSON_BYTES, read_json
 from elmo.errors import WeightsError
@@ -24,12 +22,12 @@ MOST_WEIGHTS_BYTES = 4 * MOST_VALUES
 TOKENIZER = Tokenizer(rule="unicode", language=None)
 
 
-def read_zip(path: Path, *, dtype: torch.dtype = torch.float32, finite: bool = True) -> LoadedModel:
+def read_zip(path: Path, *, finite: bool = True) -> LoadedModel:
     """Read the model in an archive; the settled state is left to the caller."""
     with open_archive(path) as archive:
         format = _format_of(archive, path)  # noqa: A001 - the word users know it by
         read = _read_nlpl if format is NLPL_ZIP else _read_manylangs
-        model = read(archive, path, dtype=dtype, finite=finite)
+        model = read(archive, path, finite=finite)
         return model.replace(format=format.name, source=str(path))
 
 
@@ -44,7 +42,7 @@ def _format_of(archive: Archive, path: Path) -> Format:
     )
 
 
-def _read_nlpl(archive: Archive, path: Path, *, dtype: torch.dtype, finite: bool) -> LoadedModel:
+def _read_nlpl(archive: Archive, path: Path, *, finite: bool) -> LoadedModel:
     names = {
         OPTIONS: MOST_JSON_BYTES,
         NLPL_WEIGHTS: MOST_WEIGHTS_BYTES,
@@ -58,7 +56,7 @@ def _read_nlpl(archive: Archive, path: Path, *, dtype: torch.dtype, finite: bool
         files = BilmTfFiles(directory / NLPL_WEIGHTS, directory / OPTIONS, None, None)
         if "char_cnn" not in read_json(files.options):
             files = files._replace(vocabulary=vocabulary)
-        model = read_bilmtf(files, dtype=dtype, finite=finite)
+        model = read_bilmtf(files, finite=finite)
         model = model.replace(tokenizer=TOKENIZER)
         if model.vocabulary is None and vocabulary.is_file():
             # Not needed to embed text, so a vocabulary that breaks the rules does not stop anyone.
@@ -70,7 +68,7 @@ def _read_nlpl(archive: Archive, path: Path, *, dtype: torch.dtype, finite: bool
         return model
 
 
-def _read_manylangs(archive: Archive, path: Path, *, dtype: torch.dtype, finite: bool) -> LoadedModel:
+def _read_manylangs(archive: Archive, path: Path, *, finite: bool) -> LoadedModel:
     names = {
         manylangs.CONFIG: MOST_JSON_BYTES,
         manylangs.WORDS: manylangs.MOST_DICTIONARY_BYTES,
@@ -83,10 +81,8 @@ def _read_manylangs(archive: Archive, path: Path, *, dtype: torch.dtype, finite:
         name = manylangs.architecture_name(read_json(config), where=str(config))
         if name in archive and name not in names:
             archive.copy(name, directory / "architecture.json", most_bytes=MOST_JSON_BYTES)
-            return manylangs.read_manylangs(
-                directory, architecture=directory / "architecture.json", dtype=dtype, finite=finite
-            )
-        return manylangs.read_manylangs(directory, dtype=dtype, finite=finite)
+            return manylangs.read_manylangs(directory, architecture=directory / "architecture.json", finite=finite)
+        return manylangs.read_manylangs(directory, finite=finite)
 
 
 def _find(path: Path, wanted: Format) -> Read | None:
@@ -95,7 +91,7 @@ def _find(path: Path, wanted: Format) -> Read | None:
     with open_archive(path) as archive:
         if _format_of(archive, path) is not wanted:
             return None
-    return lambda asked: read_zip(path, dtype=asked.dtype or torch.float32, finite=asked.finite)
+    return lambda asked: read_zip(path, finite=asked.finite)
 
 
 NLPL_ZIP: Format = Format(

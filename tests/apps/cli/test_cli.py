@@ -16,8 +16,9 @@ from elmo.embed.loading import load
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary
 from elmo.weights.formats import write_model
-from elmo.weights.loaded import LoadedModel, Softmax
+from elmo.weights.loaded import LoadedModel
 from elmo.weights.published import packaged
+from elmo.weights.softmax import Softmax
 
 GOLDEN = Path(__file__).parent.parent.parent / "golden" / "bilm"
 TEXT = "I sat on the river bank .\n\nThe bank approved my loan .\n"

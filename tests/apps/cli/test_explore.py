@@ -35,7 +35,7 @@ def test_a_page_of_an_own_text_is_written_and_not_overwritten(text: Path, capsys
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["{text}", "--index", "somewhere"], "both a text and --index"),
+        (["--task", "run", "--export", "{page}"], "--task needs the model"),
         (["-w", "bank"], "--word is for --export"),
         (["{text}", "--export", "{page}", "-w", "zebra"], "'zebra' is in none of the 3 sentences"),
         (["{empty}", "--export", "{page}"], "has no sentences"),
@@ -54,6 +54,21 @@ def test_mistakes_are_told_in_one_line(
     assert message in said
     assert said.count("\n") == 1
     assert not names["page"].exists()
+
+
+def test_an_index_is_made_of_the_text_where_there_is_none(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, page = text.parent / "index", text.parent / "page.html"
+    arguments = ["explore", str(text), "--index", str(folder), "--export", str(page), "-w", "bank"]
+    assert main(arguments) == 0
+    assert '"source":"index"' in page.read_text("utf-8")
+    made = (folder / "index.json").stat().st_mtime_ns
+    assert main([*arguments, "--overwrite"]) == 0
+    assert (folder / "index.json").stat().st_mtime_ns == made
+    assert main(["explore", "--index", str(folder), "--export", str(page), "-w", "bank", "--overwrite"]) == 0
+    other = text.parent / "other.txt"
+    other.write_text("Something else.\n")
+    assert main(["explore", str(other), *arguments[2:], "--overwrite"]) == 2
+    assert "not of the text that is given" in capsys.readouterr().err
 
 
 def test_the_page_is_served_until_it_is_interrupted(text: Path) -> None:

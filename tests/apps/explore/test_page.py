@@ -151,7 +151,7 @@ def test_the_concordance_is_sorted_by_likeness_to_the_chosen_use(visit: Visit, e
     page.go_back()
     until(page, "location.hash.includes('use=5')")
     assert [float(value) for value in words_of(page, "like")] == shown
-    page.get_by_role("button", name="Left", exact=True).click()
+    page.get_by_role("button", name="Before", exact=True).click()
     until(page, "location.hash.includes('sort=left')")
     nearest = [text.split()[-1].lower() for text in words_of(page, "left") if text]
     assert nearest == sorted(nearest)
@@ -357,6 +357,26 @@ def test_pictures_and_numbers_are_saved(visit: Visit) -> None:
     page.get_by_role("button", name="Save …").click()
     assert saved("PNG").startswith(b"\x89PNG")
     assert "canoe" in saved("CSV").decode()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_dialogs_and_a_map_of_many_uses_keep_nobody_out(browser: Any, origin: str, scheme: str) -> None:
+    with visiting(browser, origin, color_scheme=scheme, bypass_csp=True) as visit:
+        page = visit.open("#word=bank&use=1")
+        for name in ("Help and keys", "Save …", "Text …"):
+            page.get_by_role("button", name=name, exact=True).click()
+            page.wait_for_selector("dialog[open]")
+            assert visit.axe() == [], name
+            page.keyboard.press("Escape")
+        page.goto(f"{origin}#word=the&most=600")
+        page.wait_for_selector("canvas.dots")
+        until(page, "document.title.startsWith('the') && !document.querySelector('[aria-busy]')")
+        assert visit.axe() == []
+        page.locator(".plane").focus()
+        page.keyboard.press("Home")
+        page.keyboard.press("ArrowRight")
+        assert " the " in f" {page.locator('#said').inner_text().lower()} "
+        assert page.locator(".pages span").inner_text() == "1–50 of 600"
 
 
 def test_five_thousand_uses_move_from_layer_to_layer(browser: Any, origin: str) -> None:

@@ -8,6 +8,7 @@ pytest.importorskip("starlette", reason="the extra `serve` is not installed")
 
 from tests.apps.server.running import Running, running
 
+from elmo.apps.cli import main
 from elmo.apps.explore.data import Explorer
 from elmo.apps.explore.routes import STATIC, explore_routes
 from elmo.apps.server.app import make_app
@@ -78,3 +79,8 @@ def test_the_page_as_one_file_is_a_download(server: Running) -> None:
     assert reply.status == 200
     assert "attachment" in reply.headers["content-disposition"]
     assert b"<!doctype html>" in reply.body[:20]
+
+
+def test_a_server_with_a_key_has_no_page(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--explore", "--api-key", "secret", "--port", "0"]) == 2
+    assert "browsers, which bring no key" in capsys.readouterr().err

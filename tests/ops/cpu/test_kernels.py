@@ -1,7 +1,9 @@
-"""The compiled CPU kernels: the projected LSTM and the character encoder against their float64 references."""
+"""The CPU's operations, compiled and in plain NumPy: the projected LSTM and the character encoder against float64."""
 
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from tests.ops.lstmp.problem import Inputs, Problem, clipped_share, make_inputs
@@ -9,13 +11,20 @@ from tests.tiny import TINY
 from tests.tolerances import assert_near
 from torch import Tensor
 
-from elmo.model.bilm import BiLM, BiLMConfig
-from elmo.model.charcnn import CharCNNConfig
+from elmo.model.architecture import BiLMConfig
+from elmo.model.bilm import BiLM
+from elmo.model.characters import CharCNNConfig
+from elmo.ops.arrays import host
 from elmo.ops.cpu.kernels import PackedLSTMP, kernels_run, pack
+from elmo.ops.cpu.making import Encode, Making
+from elmo.ops.cpu.threads import CPU_THREADS
 from elmo.ops.lstmp import LSTMPState, LSTMPWeights, alive_rows, lstmp_reference
 from elmo.text.chars import spell
 
-pytestmark = pytest.mark.skipif(not kernels_run(), reason="no C++ compiler, so there are no kernels to test")
+compiled = pytest.mark.skipif(not kernels_run(), reason="no C++ compiler, so there are no kernels to test")
+both = pytest.mark.parametrize(
+    "kernels", [pytest.param(True, marks=compiled, id="compiled"), pytest.param(False, id="plain")]
+)
 
 CLIPPING = Problem(T=20, B=17, D=16, H=40, P=24, cell_clip=0.8, projection_clip=0.6, scale=3.0)
 PROBLEMS = {
@@ -41,19 +50,34 @@ def reference(p: Problem, inputs: Inputs) -> tuple[Tensor, Tensor, Tensor]:
     return y, *after
 
 
-def packed(p: Problem, inputs: Inputs, *, int8: bool = False) -> tuple[Tensor, Tensor, Tensor]:
-    layer = PackedLSTMP(LSTMPWeights(*inputs[3:7]), int8=int8)
+def packed(
+    p: Problem, inputs: Inputs, *, kernels: bool = True, int8: bool = False, dtype: str = "float32"
+) -> tuple[Tensor, Tensor, Tensor]:
+    weights = (None if weight is None else host(weight) for weight in inputs[3:7])
+    layer = Making(kernels=kernels, int8=int8, dtype=dtype).lstmp(*weights)
+    assert isinstance(layer, PackedLSTMP) == kernels
     alive = alive_rows(None if p.lengths is None else torch.tensor(p.lengths), p.T, p.B)
     clips = {"cell_clip": p.cell_clip, "projection_clip": p.projection_clip}
-    y, after = layer(inputs.x, LSTMPState(inputs.h0, inputs.c0), alive=alive, **clips)
-    return y, *after
+    state = LSTMPState(host(inputs.h0), host(inputs.c0))
+    y, after = layer(host(inputs.x), state, alive=alive, **clips)
+    return tuple(torch.from_numpy(array) for array in (y, *after))
+
+
+@both
+@pytest.mark.parametrize("p", PROBLEMS.values(), ids=PROBLEMS.keys())
+def test_the_lstm_equals_the_reference(p: Problem, kernels: bool) -> None:
+    inputs = make_inputs(p, dtype=torch.float32)
+    found = packed(p, inputs, kernels=kernels)
+    for name, ours, expected in zip(("y", "h", "c"), found, reference(p, inputs), strict=True):
+        assert_near(ours, expected, dtype=torch.float32, name=name)
 
 
 @pytest.mark.parametrize("p", PROBLEMS.values(), ids=PROBLEMS.keys())
-def test_the_packed_lstm_equals_the_reference(p: Problem) -> None:
-    inputs = make_inputs(p, dtype=torch.float32)
-    for name, found, expected in zip(("y", "h", "c"), packed(p, inputs), reference(p, inputs), strict=True):
-        assert_near(found, expected, dtype=torch.float32, name=name)
+def test_the_plain_lstm_computes_in_float64_too(p: Problem) -> None:
+    inputs = make_inputs(p, dtype=torch.float64)
+    found = packed(p, inputs, kernels=False, dtype="float64")
+    for name, ours, expected in zip(("y", "h", "c"), found, reference(p, inputs), strict=True):
+        assert_near(ours, expected, dtype=torch.float64, name=name)
 
 
 def test_the_clips_of_the_clipping_problem_do_fire() -> None:
@@ -62,6 +86,7 @@ def test_the_clips_of_the_clipping_problem_do_fire() -> None:
     assert outputs > 0.05
 
 
+@compiled
 @pytest.mark.parametrize("rows", range(1, 26))
 def test_a_row_does_not_depend_on_its_batch_to_the_last_bit(rows: int) -> None:
     inputs = make_inputs(replace(CLIPPING, B=25), dtype=torch.float32)
@@ -73,22 +98,20 @@ def test_a_row_does_not_depend_on_its_batch_to_the_last_bit(rows: int) -> None:
     assert torch.equal(part[2], whole[2][:, :rows])
 
 
+@compiled
 @pytest.mark.parametrize("threads", [2, 3, 4, 7])
 def test_threads_change_nothing_to_the_last_bit(threads: int) -> None:
     p = Problem(T=6, B=9, D=32, H=80, P=48, lengths=(6, 6, 5, 5, 4, 3, 3, 2, 1), cell_clip=0.8, projection_clip=0.6)
     inputs, tokens, rows = make_inputs(p, dtype=torch.float32), make_tokens(), spelled()
-    before = torch.get_num_threads()
-    try:
-        torch.set_num_threads(1)
+    with CPU_THREADS.set_to(1):
         lstm, words = packed(p, inputs), tokens(rows)
-        torch.set_num_threads(threads)
+    with CPU_THREADS.set_to(threads):
         for found, expected in zip(packed(p, inputs), lstm, strict=True):
             assert torch.equal(found, expected)
-        assert torch.equal(tokens(rows), words)
-    finally:
-        torch.set_num_threads(before)
+        assert np.array_equal(tokens(rows), words)
 
 
+@compiled
 def test_int8_is_near_the_reference() -> None:
     p = replace(CLIPPING, D=64, H=96, P=64, scale=1.0)
     inputs = make_inputs(p, dtype=torch.float32)
@@ -98,14 +121,16 @@ def test_int8_is_near_the_reference() -> None:
     assert float((found - expected).abs().max()) > 1e-5  # it is int8 indeed
 
 
+@compiled
 def test_int8_takes_a_quarter_of_the_memory() -> None:
-    weight = torch.ones(512, 256)
-    assert pack(weight, int8=True).data.numel() < 0.27 * pack(weight, int8=False).data.numel()
+    weight = np.ones((512, 256), np.float32)
+    assert pack(weight, int8=True).data.size < 0.27 * pack(weight, int8=False).data.size
 
 
-def make_tokens(*, int8: bool = False, **changes: object):
+def make_tokens(*, kernels: bool = True, int8: bool = False, dtype: str = "float32", **changes: object) -> Encode:
     bilm = make_encoder(**changes)
-    return bilm.tokens.packed(int8=int8)
+    weights = {name: host(tensor) for name, tensor in bilm.tokens.state_dict().items()}
+    return bilm.config.tokens.frozen(weights, Making(kernels=kernels, int8=int8, dtype=dtype))
 
 
 def make_encoder(**changes: object) -> BiLM:
@@ -121,33 +146,39 @@ def make_encoder(**changes: object) -> BiLM:
     return bilm.requires_grad_(False)
 
 
-def spelled() -> Tensor:
-    return torch.from_numpy(spell(WORDS))
+def spelled() -> np.ndarray[Any, Any]:
+    return spell(WORDS)
 
 
+@both
 @pytest.mark.parametrize(
     "changes",
     [{}, {"activation": "tanh"}, {"highways": 0}, {"output_dim": 65}],
     ids=["two highways", "tanh", "no highway", "no projection"],
 )
-def test_the_packed_encoder_equals_the_module(changes: dict[str, object]) -> None:
-    bilm = make_encoder(**changes)
-    tokens = bilm.tokens.packed(int8=False)
-    expected = bilm.tokens.double()(spelled())
-    assert_near(tokens(spelled()), expected, dtype=torch.float32, name="vectors")
+def test_the_encoder_equals_the_module(changes: dict[str, object], kernels: bool) -> None:
+    expected = make_encoder(**changes).tokens.double()(torch.from_numpy(spelled()))
+    found = make_tokens(kernels=kernels, **changes)(spelled())
+    assert_near(torch.from_numpy(found), expected, dtype=torch.float32, name="vectors")
+    if not kernels:
+        exact = make_tokens(kernels=False, dtype="float64", **changes)(spelled())
+        assert_near(torch.from_numpy(exact), expected, dtype=torch.float64, name="vectors")
 
 
+@compiled
 def test_the_packed_encoder_in_int8_is_near_the_module() -> None:
-    found = make_tokens(int8=True)(spelled())
-    assert float(torch.nn.functional.cosine_similarity(found, make_tokens()(spelled()), dim=-1).min()) > 0.99
+    found, wanted = (torch.from_numpy(make_tokens(int8=int8)(spelled())) for int8 in (True, False))
+    assert float(torch.nn.functional.cosine_similarity(found, wanted, dim=-1).min()) > 0.99
 
 
-def test_no_words_give_no_vectors() -> None:
-    assert make_tokens()(spelled()[:0]).shape == (0, 8)
+@both
+def test_no_words_give_no_vectors(kernels: bool) -> None:
+    assert make_tokens(kernels=kernels)(spelled()[:0]).shape == (0, 8)
 
 
-def test_a_character_outside_the_table_is_refused() -> None:
+@both
+def test_a_character_outside_the_table_is_refused(kernels: bool) -> None:
     rows = spelled()
     rows[3, 2] = 262
     with pytest.raises(IndexError, match=r"0\.\.261"):
-        make_tokens()(rows)
+        make_tokens(kernels=kernels)(rows)

@@ -1,4 +1,4 @@
-"""Products of stored rows against NumPy's in float64, compiled and in plain torch."""
+"""Products of stored rows against NumPy's in float64, compiled and plain."""
 
 import numpy as np
 import pytest

@@ -9,7 +9,7 @@ from elmo.lm.head import SoftmaxHead
 from elmo.lm.languagemodel import LanguageModel
 from elmo.lm.typetable import TypeTable
 from elmo.model.bilm import BiLM
-from elmo.model.bilstm import State
+from elmo.model.state import State
 from elmo.ops.softmax import Samples
 from elmo.pretrain.sizes import model_of_size
 from elmo.pretrain.step.gradients import Gradients

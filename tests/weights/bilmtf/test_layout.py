@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.weights.making import CONFIGS, character_config, make_model
 
 from elmo.errors import WeightsError
-from elmo.model.bilm import BiLMConfig
-from elmo.model.bilstm import BiLSTMConfig
-from elmo.model.charcnn import CharCNNConfig
+from elmo.model.architecture import BiLMConfig
+from elmo.model.characters import CharCNNConfig
+from elmo.model.stacks import BiLSTMConfig
 from elmo.weights.formats import find_in, read_model, write_model
 
 

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
+import numpy.typing as npt
 
 from elmo.analysis.choices import VectorStore
 from elmo.analysis.index.layout import MEAN, TOKENS, LayerName, word_key
 from elmo.disk.workfiles import Arrays
 from elmo.embed.choices import Layers
 from elmo.embed.embedder import Embedder
-from elmo.embed.selection import check_layers
+from elmo.embed.selection import check_layers, normalized
 from elmo.errors import ConfigError
 from elmo.text.textfiles import PlacedSentence
 
@@ -125,8 +125,8 @@ def make_part(
     first_of = np.unique(ids, return_index=True)[1]  # [W], a token of each word
     for name in wanted.layers:
         unit = _unit_rows(embedded, name, wanted)  # [T, D]
-        arrays[f"sum-{name}"] = unit.sum(0).double().numpy()
-        arrays |= _stored(unit[torch.from_numpy(first_of if name == TOKENS else rows)], name, wanted.store)
+        arrays[f"sum-{name}"] = unit.sum(axis=0, dtype=np.float64)
+        arrays |= _stored(unit[first_of if name == TOKENS else rows], name, wanted.store)
     return arrays
 
 
@@ -144,25 +144,25 @@ def file_numbers(files: Sequence[str | Path]) -> dict[str, int]:
     return numbers
 
 
-def _unit_rows(embedded: Sequence[torch.Tensor], name: LayerName, wanted: Wanted) -> torch.Tensor:
+def _unit_rows(embedded: Sequence[npt.NDArray[np.float32]], name: LayerName, wanted: Wanted) -> npt.NDArray[np.float32]:
     """One layer of all tokens as vectors of length 1: [T, D]."""
-    flat = torch.cat([_layer_of(vectors, name, wanted) for vectors in embedded])
-    return flat.div_(torch.linalg.vector_norm(flat, dim=-1, keepdim=True).clamp_(min=1e-12))
+    return normalized(np.concatenate([_layer_of(vectors, name, wanted) for vectors in embedded]))
 
 
-def _layer_of(vectors: torch.Tensor, name: LayerName, wanted: Wanted) -> torch.Tensor:
+def _layer_of(vectors: npt.NDArray[np.float32], name: LayerName, wanted: Wanted) -> npt.NDArray[np.float32]:
     if wanted.asked != "all":
         return vectors
-    return vectors.mean(0) if name == MEAN else vectors[int(name)]
+    layer: npt.NDArray[np.float32] = vectors.mean(0) if name == MEAN else vectors[int(name)]
+    return layer
 
 
-def _stored(unit: torch.Tensor, name: LayerName, store: VectorStore) -> Arrays:
+def _stored(unit: npt.NDArray[np.float32], name: LayerName, store: VectorStore) -> Arrays:
     if store == "float16":
-        return {f"vectors-{name}": unit.half().numpy()}
-    largest = torch.linalg.vector_norm(unit, torch.inf, dim=-1)
-    scales = torch.where(largest > 0, largest / 127, 1.0)
-    rounded = (unit / scales[:, None]).round_().to(torch.int8)
-    return {f"vectors-{name}": rounded.numpy(), f"scales-{name}": scales.numpy()}
+        return {f"vectors-{name}": unit.astype(np.float16)}
+    largest = np.maximum(unit.max(axis=1, initial=0.0), -unit.min(axis=1, initial=0.0))
+    scales = np.where(largest > 0, largest / 127, 1.0).astype(np.float32)
+    rounded = unit / scales[:, None]
+    return {f"vectors-{name}": np.rint(rounded, out=rounded).astype(np.int8), f"scales-{name}": scales}
 
 
 def _storable(word: str) -> str:

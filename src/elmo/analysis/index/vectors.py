@@ -3,6 +3,7 @@
 M rows (one for each use, in layer 0 one for each word), D dimensions.
 """
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from elmo.analysis.index.layout import LayerName, distance_file, mean_file, scale_file, vector_file
 from elmo.disk.guarded.arrayfiles import map_npy
@@ -83,8 +83,9 @@ class StoredLayer:
 
 
 def _as_floats(stored: npt.NDArray[Any]) -> Floats:
-    """float16 or int8 numbers as float32: many by torch, which is faster; few without its threads."""
-    if stored.size < FEW_NUMBERS:
+    """float16 or int8 numbers as float32: many by torch, where it is loaded and so faster; few without its threads."""
+    torch = sys.modules.get("torch")
+    if stored.size < FEW_NUMBERS or torch is None:
         return np.asarray(stored, dtype=np.float32)
     found: Floats = torch.from_numpy(np.array(stored)).float().numpy()  # a copy: torch takes none that is read only
     return found

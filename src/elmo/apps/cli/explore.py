@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import socket
 
     from elmo.analysis.collection import Collection
+    from elmo.analysis.index import WordIndex
     from elmo.apps.explore.data import Explorer
     from elmo.embed.embedder import Embedder
     from elmo.tasks.training.trained import TrainedTask
@@ -31,7 +32,8 @@ def explore(
         typer.Argument(help="Text files or directories to look into; 960 packaged English sentences if none."),
     ] = None,
     index: Annotated[
-        Path | None, typer.Option("--index", help="An index of a large corpus instead (`elmo index build`).")
+        Path | None,
+        typer.Option("--index", help="An index of a large corpus (`elmo index build`); made of TEXT if there is none."),
     ] = None,
     tokenized: options.Tokenized = False,
     model: options.Model = None,
@@ -62,8 +64,6 @@ def explore(
     """
     from elmo.embed.loading import load
 
-    if text and index is not None:
-        raise UserError("there are both a text and --index; give one of them")
     if export is not None:
         if tasks:
             raise UserError("--task needs the model, which an exported page has not; leave out one of them")
@@ -115,9 +115,7 @@ def _collection(
 
     tokenizer = embedder.model.tokenizer
     if index is not None:
-        from elmo.analysis.index import open_index
-
-        return IndexCollection(embedder, open_index(index))
+        return IndexCollection(embedder, _index(embedder, text, index, tokenized=tokenized, model=model))
     if not text:
         check_packaged_text(embedder, model, cure="elmo explore TEXT ..., or --index")
         return TextCollection(embedder, packaged_passages(tokenizer))
@@ -125,6 +123,23 @@ def _collection(
     if not collection.sentence_count:
         raise InputError(f"{text[0]}: has no sentences")
     return collection
+
+
+def _index(embedder: "Embedder", text: list[str], index: Path, *, tokenized: bool, model: str | None) -> "WordIndex":
+    """The index of a folder; where there is none yet, that of the text is made, or an unfinished one gone on with."""
+    from elmo.analysis.index import build_index, open_index
+    from elmo.text.lines import expand_paths
+
+    if text and not index.exists():
+        name = served_name(model)
+        return build_index(embedder, text, index, layers="all", tokenized=tokenized, model_name=name, resume=True)
+    found = open_index(index)
+    if text and found.manifest.files != expand_paths(text):
+        raise InputError(
+            f"{index}: was made of {', '.join(found.manifest.files[:3])}, not of the text that is given; leave out "
+            "the text, or choose another folder for an index of it"
+        )
+    return found
 
 
 def _source(text: list[str], index: Path | None) -> str:

@@ -31,7 +31,7 @@ from elmo.apps.cli import (
 )
 from elmo.apps.cli.common import HELP, Call, Debug, Offline, Verbose, Version, add_command, add_group, one_call
 from elmo.apps.cli.resuming import INTERRUPTED
-from elmo.errors import ElmoError
+from elmo.errors import TORCH, ElmoError, MissingLibraryError
 
 # Typer carries its own copy of click from 0.28 on; this is the base of its usage errors in every version.
 UsageProblem: type[Exception] = typer.BadParameter.__mro__[2]
@@ -114,6 +114,10 @@ def _run(call: Call) -> int:
         return _report(str(error), call, code=error.exit_code)
     except OSError as error:
         return _report(_fault(error), call, code=1)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        return _report(f"this command needs {TORCH}", call, code=MissingLibraryError.exit_code)
     except Exception as error:
         return _report(f"internal error: {type(error).__name__}: {error} (--debug shows where)", call, code=1)
     return result if isinstance(result, int) else 0

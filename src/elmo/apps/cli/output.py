@@ -1,5 +1,6 @@
 """What commands print: a line once, though several processes run, and a perplexity in one line."""
 
+import sys
 from typing import TYPE_CHECKING
 
 import typer
@@ -10,9 +11,8 @@ if TYPE_CHECKING:
 
 def say(line: str) -> None:
     """A line of the result, once: only the first of several processes (torchrun) speaks."""
-    from elmo.run.distributed import started_world
-
-    if started_world().is_first:
+    joined = sys.modules.get("elmo.run.distributed")  # what joins processes; it needs torch
+    if joined is None or joined.started_world().is_first:
         typer.echo(line)
 
 

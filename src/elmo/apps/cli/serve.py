@@ -90,7 +90,7 @@ def serve(
     listening = bind(host, port)  # before the model: a port that is taken is told at once
     with listening:
         embedder = load(model, device=device, precision=precision, num_threads=threads)
-        on_gpu = embedder.device.type == "cuda"
+        on_gpu = embedder.device_name != "cpu"
         limits = Limits(
             most_bytes=most_bytes,
             most_inputs=most_inputs,

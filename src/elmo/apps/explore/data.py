@@ -7,8 +7,9 @@ from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from elmo.analysis.collection import Collection, passages_of_text
+from elmo.analysis.heatmap import compare_sentences
+from elmo.analysis.layernames import layer_title
 from elmo.analysis.neighbors import Neighbor
-from elmo.analysis.similarity import cosines, unit
 from elmo.analysis.textcollection import TextCollection
 from elmo.analysis.uses import Uses, find_uses
 from elmo.errors import InputError
@@ -91,7 +92,7 @@ class Explorer:
         tokenizer = self.embedder.model.tokenizer
         return {
             "model": self.model,
-            "layers": layer_names(self.embedder.layer_count),
+            "layers": [layer_title(layer).partition(":")[0] for layer in range(self.embedder.layer_count)],
             "language": tokenizer.language or "",
             "source": self.source,
             **_size(self._main),
@@ -175,14 +176,11 @@ class Explorer:
 
     def compare(self, first: str, second: str, *, centred: bool) -> Object:
         """The cosine of each word of a sentence with each of another, layer by layer."""
-        sentences = [self.read_sentence(sentence) for sentence in (first, second)]
+        for sentence in (first, second):
+            self.read_sentence(sentence)  # refuses one that is too long
         mean = self._main.mean() if centred else 0.0
-        a, b = map(unit, self.embedder.encode(sentences, layers="all", show_progress_bar=False))
-        return {
-            "first": sentences[0],
-            "second": sentences[1],
-            "cosines": cosines(a, b, mean=mean).round(4).tolist(),
-        }
+        pair = compare_sentences(self.embedder, first, second, mean=mean)
+        return {"first": pair.first, "second": pair.second, "cosines": pair.cosines.round(4).tolist()}
 
     def tokens(self, sentence: str) -> Object:
         """A sentence as the model reads it."""
@@ -224,11 +222,6 @@ class Explorer:
         if not collection.sentence_count:
             raise InputError("the text has no words; paste some sentences")
         return collection
-
-
-def layer_names(count: int) -> list[str]:
-    """What the layers are called."""
-    return ["tokens", *(f"LSTM {layer}" for layer in range(1, count))]
 
 
 def _one_of(use: int, uses: Uses) -> int:

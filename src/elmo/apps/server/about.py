@@ -28,7 +28,7 @@ async def info(service: Service, _call: Call, _request: Request) -> Response:
             "sha256": service.sha256,
             "dim": embedder.dim,
             "layers": embedder.layer_count,
-            "device": str(embedder.device),
+            "device": embedder.device_name,
             "precision": embedder.precision,
             "state": embedder.state,
             "tokenizer": model.tokenizer.to_dict(),

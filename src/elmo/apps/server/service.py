@@ -82,7 +82,7 @@ class Service:
         self.sha256 = await asyncio.to_thread(lambda: self.embedder.model.sha256)
         self.is_warm = True
         self.metrics.ready.set(0 if self.is_draining else 1)
-        logger.info("ready", extra={"facts": {"model": self.name, "device": str(self.embedder.device)}})
+        logger.info("ready", extra={"facts": {"model": self.name, "device": self.embedder.device_name}})
 
     def drain(self) -> None:
         """Say that no more requests are wanted; those that come are still answered."""

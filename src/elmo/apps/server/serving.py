@@ -15,7 +15,7 @@ from elmo.errors import UserError
 
 logger = logging.getLogger("elmo.server")
 
-LAST_REQUESTS = 1.0  # seconds that a connection still has for a request which was on its way when the end was called
+LAST_REQUESTS = 2.0  # seconds that a connection still has for a request which was on its way when the end was called
 MOST_HEADERS = 32 * 1024  # bytes
 KEEP_ALIVE = 75  # seconds, longer than proxies keep a connection that they do not use
 

@@ -4,13 +4,16 @@
 the last version that had it. State is carried from call to call by batch row, as there; `reset_states()` forgets it.
 """
 
-from elmo.compat.allennlp.bilm import _ElmoBiLm
-from elmo.compat.allennlp.characters import ELMoCharacterMapper, batch_to_ids
-from elmo.compat.allennlp.embedder import ElmoEmbedder
-from elmo.compat.allennlp.files import DEFAULT_OPTIONS_FILE, DEFAULT_WEIGHT_FILE
-from elmo.compat.allennlp.mixing import ScalarMix
-from elmo.compat.allennlp.module import Elmo
 from elmo.errors import ConfigError as ConfigurationError
+from elmo.errors import needing_torch
+
+with needing_torch("elmo.compat.allennlp"):
+    from elmo.compat.allennlp.bilm import _ElmoBiLm
+    from elmo.compat.allennlp.characters import ELMoCharacterMapper, batch_to_ids
+    from elmo.compat.allennlp.embedder import ElmoEmbedder
+    from elmo.compat.allennlp.files import DEFAULT_OPTIONS_FILE, DEFAULT_WEIGHT_FILE
+    from elmo.compat.allennlp.mixing import ScalarMix
+    from elmo.compat.allennlp.module import Elmo
 
 __all__ = [
     "DEFAULT_OPTIONS_FILE",

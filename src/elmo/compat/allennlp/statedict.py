@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from elmo.compat.rows import character_config
-from elmo.model.bilm import BiLMConfig
+from elmo.model.architecture import BiLMConfig
 
 CHARACTERS = "_token_embedder._char_embedding_weights"
 

@@ -4,11 +4,14 @@ What `sess.run(ops[...], feed_dict={placeholder: ids})` gave is what calling the
 from call to call by batch row, as in a session; `reset_states()` is what running the initializer again was.
 """
 
-from elmo.compat.bilm.batchers import Batcher, TokenBatcher
-from elmo.compat.bilm.dumps import dump_bilm_embeddings, dump_token_embeddings
-from elmo.compat.bilm.mixing import reset_variables, trainable_variables, weight_layers
-from elmo.compat.bilm.model import BidirectionalLanguageModel
-from elmo.compat.bilm.vocabulary import UnicodeCharsVocabulary, Vocabulary
+from elmo.errors import needing_torch
+
+with needing_torch("elmo.compat.bilm"):
+    from elmo.compat.bilm.batchers import Batcher, TokenBatcher
+    from elmo.compat.bilm.dumps import dump_bilm_embeddings, dump_token_embeddings
+    from elmo.compat.bilm.mixing import reset_variables, trainable_variables, weight_layers
+    from elmo.compat.bilm.model import BidirectionalLanguageModel
+    from elmo.compat.bilm.vocabulary import UnicodeCharsVocabulary, Vocabulary
 
 __all__ = [
     "Batcher",

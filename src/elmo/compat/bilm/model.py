@@ -19,8 +19,9 @@ from elmo.disk.guarded.plainfiles import read_json
 from elmo.embed.batches import BOUNDARIES
 from elmo.errors import ConfigError, InputError
 from elmo.model.bilm import BiLM
+from elmo.weights.arrays import BiLMArrays
 from elmo.weights.bilmtf import layout
-from elmo.weights.tensors import check_finite, empty_bilm, fill
+from elmo.weights.tensors import check_finite
 
 
 class BidirectionalLanguageModel:
@@ -101,10 +102,9 @@ def read_bilm(options: Path, weights: Path, embedding: Path | None = None) -> Bi
     """The biLM of bilm-tf's files; with `embedding`, one that reads word ids, whose vocabulary need not be known."""
     words = None if embedding is None else layout.vocabulary_size(embedding, options=options)
     config = layout.config_from_options(read_json(options), words=words, where=str(options))
-    bilm = empty_bilm(config)
-    tensors = layout.read_weights(weights, bilm, embedding=embedding)
+    tensors = layout.read_weights(weights, config, embedding=embedding)
     check_finite(tensors, where=str(weights))
-    return fill(bilm, tensors).requires_grad_(False)
+    return BiLMArrays.of(config, tensors).build().requires_grad_(False)
 
 
 def _without_boundaries(layers: Tensor, steps: Tensor, mask: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from elmo.embed.bulk.writers.row import Line, Row, Shape
 from elmo.embed.embedder import Embedder
 from elmo.embed.inputs import sentence_starts
 from elmo.embed.selection import join_pieces, pool
-from elmo.model.bilstm import State
+from elmo.model.state import State
 from elmo.text.lines import expand_paths, read_lines
 from elmo.text.tokenizer import Tokenizer
 
@@ -119,7 +119,7 @@ def embed_part(
     for line, pieces, joined in zip(lines, tokens, results, strict=True):
         if options.pooling is not None:
             joined = pool(joined, options.pooling)
-        array = joined.numpy().astype(options.dtype, copy=False)
+        array = joined.astype(options.dtype, copy=False)
         words = [token for piece in pieces for token in piece]
         rows.append(Row(**line._asdict(), tokens=words, sentence_starts=sentence_starts(pieces), vectors=array))
     return rows, carried

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from elmo.disk.writing import errors_naming, sync_directory
 from elmo.embed.bulk.finished import facts_of, remember_finished, require_finished
@@ -22,7 +21,8 @@ from elmo.embed.bulk.writers.formats import FORMATS, STANDARD_STREAM, Format
 from elmo.embed.bulk.writers.row import Row, Shape
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, ResumeError
-from elmo.model.bilstm import State
+from elmo.model.state import State
+from elmo.ops.arrays import host
 from elmo.text.lines import expand_paths
 
 PARTS_AHEAD, PARTS_BEHIND = 1, 1
@@ -164,18 +164,9 @@ def _fill(
 
 
 def _dump(carried: State | None) -> dict[str, npt.NDArray[np.floating[Any]]]:
-    return {} if carried is None else {"h": _exact(carried.h), "c": _exact(carried.c)}
-
-
-def _exact(state: torch.Tensor) -> npt.NDArray[np.floating[Any]]:
-    """NumPy lacks bfloat16, whose values float32 holds exactly."""
-    array: npt.NDArray[np.floating[Any]] = (state.float() if state.dtype == torch.bfloat16 else state).cpu().numpy()
-    return array
+    return {} if carried is None else {"h": host(carried.h), "c": host(carried.c)}
 
 
 def _restore(embedder: Embedder, journal: Journal, part: int) -> State | None:
     arrays = journal.carried(part)
-    if not arrays:
-        return None
-    like = embedder.bilm.settled_h
-    return State(*(torch.from_numpy(arrays[name]).to(like.device, like.dtype) for name in ("h", "c")))
+    return embedder.state_of(arrays["h"], arrays["c"]) if arrays else None

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from huggingface_hub.dataclasses import strict
 from transformers import PreTrainedConfig
 
-from elmo.model.bilm import BiLMConfig
+from elmo.model.architecture import BiLMConfig
 from elmo.pretrain.sizes import model_of_size
 
 OF_THE_FILE = (

@@ -1,4 +1,4 @@
-"""What `kernels.cpp` computes, on tensors: packed weights, the projected LSTM, the character encoder.
+"""What `kernels.cpp` computes, on arrays: packed weights, the projected LSTM, the character encoder.
 
 A packed matrix holds the numbers of one [K, N] in the order in which a CPU reads them, as float32 or as int8 with a
 scale for each column. Sizes as in `lstmp` and `charconv`.
@@ -8,14 +8,19 @@ import ctypes
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
+import numpy.typing as npt
 
+from elmo.ops.cpu.characters import CharWeights, check_rows
 from elmo.ops.cpu.library import cpu_library
+from elmo.ops.cpu.memory import aligned_bytes, release_pages
 from elmo.ops.cpu.packed_file import PackedFile
-from elmo.ops.cpu.pages import release_pages
-from elmo.ops.lstmp.reference import FORGET_BIAS, LSTMPState, LSTMPWeights
+from elmo.ops.cpu.threads import CPU_THREADS
+from elmo.ops.steps import FORGET_BIAS, LSTMPState
+
+Floats = npt.NDArray[np.float32]
 
 
 class _Matrix(ctypes.Structure):
@@ -62,14 +67,14 @@ class _Encoder(ctypes.Structure):
 class PackedMatrix:
     """One matrix in the kernels' layout; `data` owns the memory."""
 
-    data: Tensor  # bytes
+    data: npt.NDArray[np.uint8]
     inputs: int
     outputs: int
     int8: bool
 
     @property
     def _struct(self) -> _Matrix:
-        return _Matrix(self.data.data_ptr(), self.inputs, self.outputs, int(self.int8))
+        return _Matrix(self.data.ctypes.data, self.inputs, self.outputs, int(self.int8))
 
 
 def kernels_run() -> bool:
@@ -87,88 +92,106 @@ def _panel() -> int:
     return int(_library().elmo_panel_width())
 
 
-def pack(weight: Tensor, *, int8: bool, order: Tensor | None = None, file: PackedFile | None = None) -> PackedMatrix:
-    """weight: [K, N], float32, rows contiguous. `order`: the columns, -1 for zeros; as they stand without it.
+def pack(
+    weight: Floats, *, int8: bool, order: npt.NDArray[np.int64] | None = None, file: PackedFile | None = None
+) -> PackedMatrix:
+    """weight: [K, N], rows contiguous. `order`: the columns, -1 for zeros; as they stand without it.
 
     A `file` that has the matrix spares the work. The weight's own pages are given back where they are mapped.
     """
     library, (K, N) = _library(), weight.shape
     if order is None:
-        order = _padded(torch.arange(N))
-    assert weight.dtype == torch.float32
-    assert weight.stride(1) == 1
+        order = _padded(np.arange(N))
+    assert weight.dtype == np.float32
+    assert weight.strides[1] == weight.itemsize
     assert len(order) % _panel() == 0
     size = library.elmo_packed_size
     size.restype = ctypes.c_int64
     bytes_ = size(ctypes.c_int64(K), ctypes.c_int64(len(order)), ctypes.c_int64(int8))
-    columns = order.long().contiguous()
+    columns = np.ascontiguousarray(order, dtype=np.int64)
 
-    def make(data: Tensor) -> None:
+    def make(data: npt.NDArray[np.uint8]) -> None:
         library.elmo_pack(
-            ctypes.c_void_p(weight.data_ptr()),
+            ctypes.c_void_p(weight.ctypes.data),
             ctypes.c_int64(K),
-            ctypes.c_int64(weight.stride(0)),
-            ctypes.c_void_p(columns.data_ptr()),
+            ctypes.c_int64(weight.strides[0] // weight.itemsize),
+            ctypes.c_void_p(columns.ctypes.data),
             ctypes.c_int64(len(columns)),
             ctypes.c_int64(int8),
-            ctypes.c_void_p(data.data_ptr()),
-            ctypes.c_int64(torch.get_num_threads()),
+            ctypes.c_void_p(data.ctypes.data),
+            ctypes.c_int64(CPU_THREADS.count),
         )
         release_pages(weight)
 
     if file is None:
-        data = torch.empty(bytes_, dtype=torch.uint8)
+        data = aligned_bytes(bytes_)
         make(data)
     else:
         data = file.take(bytes_, make)
     return PackedMatrix(data, K, len(columns), int8)
 
 
-def _padded(order: Tensor) -> Tensor:
+def _padded(order: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Columns of zeros behind, until the last panel is full."""
-    missing = -len(order) % _panel()
-    return torch.cat([order, order.new_full((missing,), -1)])
+    return np.pad(order, (0, -len(order) % _panel()), constant_values=-1)
+
+
+def _rows(weight: npt.NDArray[Any]) -> Floats:
+    """In float32, each row's numbers side by side."""
+    return np.ascontiguousarray(weight, dtype=np.float32)
 
 
 class PackedLSTMP:
-    """One layer of `lstmp`, all directions, ready for a CPU. A copy: later changes of the weights do not reach it."""
+    """One layer of `lstmp`, all directions, ready for a CPU. A copy: later changes of the weights do not reach it.
 
-    def __init__(self, weights: LSTMPWeights, *, int8: bool = False, file: PackedFile | None = None) -> None:
-        R, _, H = weights.x.shape[0], weights.x.shape[1], weights.x.shape[2] // 4
+    x: [R, D, 4H], h: [R, P, 4H], bias: [R, 4H], projection: [R, H, P] or None; see `ops.lstmp`.
+    """
+
+    def __init__(
+        self,
+        x: npt.NDArray[Any],
+        h: npt.NDArray[Any],
+        bias: npt.NDArray[Any],
+        projection: npt.NDArray[Any] | None,
+        *,
+        int8: bool = False,
+        file: PackedFile | None = None,
+    ) -> None:
+        R, H = x.shape[0], x.shape[2] // 4
         # The four gates of a panel's units stand together, so that a unit is finished while they are in the cache.
-        units = _padded(torch.arange(H)).view(-1, 1, _panel())  # [panels, 1, panel]
-        order = torch.where(units < 0, -1, units + H * torch.arange(4)[:, None]).flatten()  # [panels * 4 * panel]
+        units = _padded(np.arange(H)).reshape(-1, 1, _panel())  # [panels, 1, panel]
+        order = np.where(units < 0, -1, units + H * np.arange(4)[:, None]).ravel()  # [panels * 4 * panel]
         self.cell_dim, self.int8 = H, int8
         self._matrices: list[PackedMatrix] = []
-        self._biases: list[Tensor] = []
+        self._biases: list[Floats] = []
         self._layers = (_Layer * R)()
         for r in range(R):
-            x, h = (pack(w[r].detach(), int8=int8, order=order, file=file) for w in (weights.x, weights.h))
-            bias = weights.bias[r].detach().clone()
-            bias[2 * H : 3 * H] += FORGET_BIAS
-            bias = torch.where(order < 0, 0.0, bias[order])
-            projection = _Matrix()
-            self._matrices += [x, h]
-            if weights.projection is not None:
-                self._matrices.append(pack(weights.projection[r].detach(), int8=int8, file=file))
-                projection = self._matrices[-1]._struct
-            self._biases.append(bias)
-            self._layers[r] = _Layer(x._struct, h._struct, projection, bias.data_ptr())
+            inputs, outputs = (pack(_rows(w[r]), int8=int8, order=order, file=file) for w in (x, h))
+            whole = bias[r].astype(np.float32)
+            whole[2 * H : 3 * H] += FORGET_BIAS
+            ordered = np.where(order < 0, np.float32(0), whole[order])
+            projected = _Matrix()
+            self._matrices += [inputs, outputs]
+            if projection is not None:
+                self._matrices.append(pack(_rows(projection[r]), int8=int8, file=file))
+                projected = self._matrices[-1]._struct
+            self._biases.append(ordered)
+            self._layers[r] = _Layer(inputs._struct, outputs._struct, projected, ordered.ctypes.data)
 
     def __call__(
         self,
-        x: Tensor,
+        x: Floats,
         state: LSTMPState,
         *,
         alive: Sequence[int],
         cell_clip: float | None,
         projection_clip: float | None,
-    ) -> tuple[Tensor, LSTMPState]:
+    ) -> tuple[Floats, LSTMPState]:
         """As `lstmp_inference`."""
         R, T, B, D = x.shape
-        x = x.contiguous()
-        h, c = state.h.contiguous().clone(), state.c.contiguous().clone()
-        y = x.new_zeros(R, T, B, h.shape[-1])
+        x = _rows(x)
+        h, c = (np.array(part, dtype=np.float32, order="C") for part in state)
+        y = np.zeros((R, T, B, h.shape[-1]), np.float32)
         sizes = _Sizes(T, B, D, self.cell_dim, h.shape[-1], cell_clip or math.inf, projection_clip or math.inf)
         rows = (ctypes.c_int64 * T)(*alive)
         failed = _library().elmo_lstmp(
@@ -176,108 +199,84 @@ class PackedLSTMP:
             ctypes.byref(sizes),
             ctypes.c_int64(R),
             rows,
-            *(ctypes.c_void_p(t.data_ptr()) for t in (x, h, c, y)),
-            ctypes.c_int64(torch.get_num_threads()),
+            *(ctypes.c_void_p(array.ctypes.data) for array in (x, h, c, y)),
+            ctypes.c_int64(CPU_THREADS.count),
         )
         if failed:
             raise MemoryError("out of memory in lstmp")
         return y, LSTMPState(h, c)
 
 
-class PackedHighway:
-    """Both products of one highway layer."""
-
-    def __init__(
-        self,
-        carry: Tensor,
-        carry_bias: Tensor,
-        transform: Tensor,
-        transform_bias: Tensor,
-        *,
-        int8: bool,
-        file: PackedFile | None = None,
-    ) -> None:
-        self.carry = pack(carry.detach(), int8=int8, file=file)
-        self.transform = pack(transform.detach(), int8=int8, file=file)
-        self.carry_bias, self.transform_bias = _padded_bias(carry_bias), _padded_bias(transform_bias)
-
-
 class PackedCharEncoder:
     """Convolutions, maximum, activation, highways and projection, ready for a CPU. A copy of the weights."""
 
-    def __init__(
-        self,
-        table: Tensor,
-        filters: Sequence[Tensor],
-        biases: Sequence[Tensor],
-        *,
-        characters: int,
-        padding_id: int,
-        activation: str,
-        highways: Sequence[PackedHighway],
-        projection: tuple[Tensor, Tensor] | None,
-        int8: bool,
-        file: PackedFile | None = None,
-    ) -> None:
-        """Weights as `char_convolution` takes them; `projection` is weight [F, D] and bias [D]."""
-        self.table = table.detach().contiguous()
-        self.bias = torch.cat([bias.detach() for bias in biases])
-        # The convolutions stay in float32: a tenth of the work, and the first thing that rounding would spoil.
-        self.filters = [pack(weight.detach().flatten(0, 1), int8=False, file=file) for weight in filters]
+    def __init__(self, weights: CharWeights, *, int8: bool = False, file: PackedFile | None = None) -> None:
+        filters, highways = weights.filters, weights.highways
+        self.table = _rows(weights.table)
+        self.bias = _rows(np.concatenate(weights.biases))
+        # The order in which a file keeps them. The convolutions stay in float32: a tenth of the work, and the first
+        # thing that rounding would spoil.
+        self._carries, self._transforms = [], []
+        for layer in highways:
+            self._carries.append(pack(_rows(layer.carry), int8=int8, file=file))
+            self._transforms.append(pack(_rows(layer.transform), int8=int8, file=file))
+        self.filters = [pack(_rows(f.reshape(-1, f.shape[2])), int8=False, file=file) for f in filters]
         F = sum(weight.shape[2] for weight in filters)
-        self.highways = list(highways)
-        self.carry_bias = torch.cat([h.carry_bias for h in highways]) if highways else torch.empty(0)
-        self.transform_bias = torch.cat([h.transform_bias for h in highways]) if highways else torch.empty(0)
-        self.projection = None if projection is None else pack(projection[0].detach(), int8=int8, file=file)
-        self.projection_bias = torch.empty(0) if projection is None else _padded_bias(projection[1])
-        self.output_dim = F if projection is None else projection[0].shape[1]
-        self.characters = characters
+        self.carry_bias = _padded_biases([layer.carry_bias for layer in highways])
+        self.transform_bias = _padded_biases([layer.transform_bias for layer in highways])
+        self.projection, projected = None, _Matrix()
+        self.projection_bias = _padded_biases([])
+        self.output_dim = F
+        if weights.projection is not None:
+            weight, bias = weights.projection
+            self.projection = pack(_rows(weight), int8=int8, file=file)
+            self.projection_bias, projected = _padded_biases([bias]), self.projection._struct
+            self.output_dim = weight.shape[1]
+        self.characters = weights.characters
         self._widths = (ctypes.c_int64 * len(filters))(*(weight.shape[0] for weight in filters))
         self._filters = (_Matrix * len(filters))()
         for n, (matrix, weight) in enumerate(zip(self.filters, filters, strict=True)):
-            self._filters[n] = _Matrix(matrix.data.data_ptr(), matrix.inputs, weight.shape[2], 0)
-        self._carry = (_Matrix * max(1, len(highways)))(*(h.carry._struct for h in highways))
-        self._transform = (_Matrix * max(1, len(highways)))(*(h.transform._struct for h in highways))
+            self._filters[n] = _Matrix(matrix.data.ctypes.data, matrix.inputs, weight.shape[2], 0)
+        self._carry = (_Matrix * max(1, len(highways)))(*(matrix._struct for matrix in self._carries))
+        self._transform = (_Matrix * max(1, len(highways)))(*(matrix._struct for matrix in self._transforms))
         self._encoder = _Encoder(
-            self.table.data_ptr(),
+            self.table.ctypes.data,
             self.table.shape[1],
-            characters,
-            padding_id,
+            weights.characters,
+            weights.padding_id,
             len(filters),
             F,
             ctypes.addressof(self._widths),
             ctypes.addressof(self._filters),
-            self.bias.data_ptr(),
-            int(activation == "tanh"),
+            self.bias.ctypes.data,
+            int(weights.activation == "tanh"),
             len(highways),
             ctypes.addressof(self._carry),
             ctypes.addressof(self._transform),
-            self.carry_bias.data_ptr(),
-            self.transform_bias.data_ptr(),
-            _Matrix() if self.projection is None else self.projection._struct,
-            self.projection_bias.data_ptr(),
+            self.carry_bias.ctypes.data,
+            self.transform_bias.ctypes.data,
+            projected,
+            self.projection_bias.ctypes.data,
             self.output_dim,
         )
 
-    def __call__(self, rows: Tensor) -> Tensor:
+    def __call__(self, rows: npt.NDArray[np.integer[Any]]) -> Floats:
         """rows: [W, C] -> [W, D]."""
-        if rows.shape[1] != self.characters:
-            raise ValueError(f"rows have {rows.shape[1]} characters, but {self.characters} are wanted")
-        if rows.numel() and not 0 <= int(rows.min()) <= int(rows.max()) < len(self.table):
-            raise IndexError(f"a character id is outside 0..{len(self.table) - 1}")
-        rows = rows.long().contiguous()
-        out = self.table.new_empty(len(rows), self.output_dim)
+        ids = check_rows(rows, characters=self.characters, table=len(self.table))
+        out = np.empty((len(rows), self.output_dim), np.float32)
         failed = _library().elmo_encode(
             ctypes.byref(self._encoder),
-            ctypes.c_void_p(rows.data_ptr()),
+            ctypes.c_void_p(ids.ctypes.data),
             ctypes.c_int64(len(rows)),
-            ctypes.c_void_p(out.data_ptr()),
-            ctypes.c_int64(torch.get_num_threads()),
+            ctypes.c_void_p(out.ctypes.data),
+            ctypes.c_int64(CPU_THREADS.count),
         )
         if failed:
             raise MemoryError("out of memory in the character encoder")
         return out
 
 
-def _padded_bias(bias: Tensor) -> Tensor:
-    return torch.nn.functional.pad(bias.detach(), (0, -len(bias) % _panel()))
+def _padded_biases(biases: Sequence[npt.NDArray[Any]]) -> Floats:
+    """One behind the other, each in whole panels."""
+    padded = [np.pad(bias, (0, -len(bias) % _panel())) for bias in biases]
+    return _rows(np.concatenate(padded) if padded else np.empty(0))

@@ -1,6 +1,6 @@
 """The compiled kernels for a CPU: built once by the machine's own compiler, proved in a child process, then kept.
 
-Without a compiler (or with ELMO_CPU_KERNELS=0) there are none, and plain torch does the same work, slower. What is kept
+Without a compiler (or with ELMO_CPU_KERNELS=0) there are none, and torch or NumPy does the work, slower. What is kept
 is loaded only from a folder that nobody else can write, and only while it is the file that was built.
 """
 
@@ -59,7 +59,7 @@ def _find_library() -> ctypes.CDLL | None:
                 return _load_or_build(compiler, Path(folder) / path.name)
         return _load_or_build(compiler, path)
     except (OSError, subprocess.SubprocessError, ElmoError) as error:
-        logger.warning("the CPU kernels could not be built (%s); plain torch is used, slower", _first_line(error))
+        logger.warning("the CPU kernels could not be built (%s); torch or NumPy computes, slower", _first_line(error))
         return None
 
 
@@ -71,7 +71,7 @@ def _fault_of_folder(folder: Path) -> str | None:
 def _load_or_build(compiler: str | None, path: Path) -> ctypes.CDLL | None:
     if not _is_as_built(path):
         if compiler is None:
-            logger.info("no C++ compiler is installed, so plain torch is used; with one (g++) a CPU is faster")
+            logger.info("no C++ compiler is installed, so torch or NumPy computes; with one (g++) a CPU is faster")
             return None
         _build(compiler, path)
     return ctypes.CDLL(str(path))

@@ -6,15 +6,17 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-import torch
-from torch import Tensor
+import numpy as np
+import numpy.typing as npt
 
 from elmo.disk.cachefolder import make_private, why_not_private
 from elmo.disk.writing import write_atomically
 from elmo.errors import ElmoError
+from elmo.ops.cpu.memory import ALIGNMENT, aligned_bytes
 
 logger = logging.getLogger(__name__)
-ALIGNMENT = 64  # bytes, a cache line
+
+Bytes = npt.NDArray[np.uint8]
 END = b"elmo packed 1".ljust(ALIGNMENT, b"\0")  # behind everything, so that a file cut short is not taken for whole
 
 
@@ -27,7 +29,7 @@ class PackedFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._mapped = _map(path)
-        self._made: list[Tensor] = []
+        self._made: list[Bytes] = []
         self._offset = 0
 
     @property
@@ -35,10 +37,10 @@ class PackedFile:
         """Whether the blocks come from the file."""
         return self._mapped is not None
 
-    def take(self, size: int, make: Callable[[Tensor], None]) -> Tensor:
+    def take(self, size: int, make: Callable[[Bytes], None]) -> Bytes:
         """The next block of so many bytes; `make` fills it where the file does not have it."""
         if self._mapped is None:
-            data = torch.empty(size, dtype=torch.uint8)
+            data = aligned_bytes(size)
             make(data)
             self._made.append(data)
             return data
@@ -53,20 +55,20 @@ class PackedFile:
             threading.Thread(target=self._write, args=(self._made,), name="elmo-packed").start()
             self._made = []
 
-    def _write(self, blocks: list[Tensor]) -> None:
+    def _write(self, blocks: list[Bytes]) -> None:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with write_atomically(self.path) as file:
                 make_private(Path(file.name))
                 for block in blocks:
-                    file.write(block.numpy().data)
+                    file.write(block.data)
                     file.write(bytes(_padded(len(block)) - len(block)))
                 file.write(END)
         except (OSError, ElmoError) as error:
             logger.info("packed weights are not kept: %s", error)
 
 
-def _map(path: Path) -> Tensor | None:
+def _map(path: Path) -> Bytes | None:
     try:
         found = path.stat()
         if why_not_private(path) is not None or not stat.S_ISREG(found.st_mode):  # a pipe would be waited for
@@ -76,8 +78,8 @@ def _map(path: Path) -> Tensor | None:
             file.seek(max(0, size - len(END)))
             if file.read() != END:
                 return None
-        return torch.from_file(str(path), shared=False, size=size, dtype=torch.uint8)
-    except (OSError, RuntimeError):
+        return np.memmap(path, dtype=np.uint8, mode="c").view(np.ndarray)
+    except (OSError, ValueError):
         return None
 
 

@@ -4,16 +4,15 @@
 GPU.
 """
 
-from itertools import pairwise
-
 import torch
 from torch import Tensor
 
 from elmo.ops.device import to_device
 from elmo.ops.gpu.triton_support import triton_runs_on
 from elmo.ops.lstmp.inference import lstmp_inference
-from elmo.ops.lstmp.reference import LSTMPState, LSTMPWeights, lstmp_reference
+from elmo.ops.lstmp.reference import LSTMPWeights, lstmp_reference
 from elmo.ops.lstmp.training import lstmp_training
+from elmo.ops.steps import LSTMPState, alive_rows
 
 __all__ = ["LSTMPState", "LSTMPWeights", "alive_rows", "lstmp", "lstmp_reference"]
 
@@ -69,18 +68,3 @@ def lstmp(
                 projection_clip=projection_clip,
             )
         return lstmp_inference(x, state, weights, alive=alive, cell_clip=cell_clip, projection_clip=projection_clip)
-
-
-def alive_rows(lengths: Tensor | None, T: int, B: int) -> list[int]:
-    """How many rows each step has; they stand first. Lengths on a GPU are waited for."""
-    if lengths is None:
-        return [B] * T
-    values: list[int] = lengths.tolist()
-    if any(before < after for before, after in pairwise(values)):
-        raise ValueError("lstmp wants its rows in order of descending length")
-    alive, n = [], len(values)
-    for t in range(T):
-        while n > 0 and values[n - 1] <= t:
-            n -= 1
-        alive.append(n)
-    return alive

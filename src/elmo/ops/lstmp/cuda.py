@@ -18,7 +18,8 @@ from torch.autograd.function import once_differentiable
 
 from elmo.ops.gpu.products import product_as
 from elmo.ops.lstmp import kernels
-from elmo.ops.lstmp.reference import LSTMPState, LSTMPWeights
+from elmo.ops.lstmp.reference import LSTMPWeights
+from elmo.ops.steps import LSTMPState
 
 # A piece of a cut sum keeps at least this many terms: shorter ones cost more in partial results than they gain.
 SHORTEST_PIECE = 256

@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor
 
-from elmo.ops.lstmp.reference import FORGET_BIAS, LSTMPState, LSTMPWeights
+from elmo.ops.lstmp.reference import LSTMPWeights
+from elmo.ops.steps import FORGET_BIAS, LSTMPState
 
 # The input products of this many positions (rows x steps) are held at once.
 HOISTED_POSITIONS = 512

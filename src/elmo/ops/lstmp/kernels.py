@@ -12,7 +12,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from elmo.ops.lstmp.reference import FORGET_BIAS
+from elmo.ops.steps import FORGET_BIAS
 
 # Rows, columns and warps of one program. A thread of the cell's kernels holds four columns: 16 bytes of float32.
 CELL_COLUMNS, CELL_WARPS = 512, 4

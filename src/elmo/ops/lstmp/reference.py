@@ -11,14 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-FORGET_BIAS = 1.0
-
-
-class LSTMPState(NamedTuple):
-    """What a stack of R directions remembers between steps."""
-
-    h: Tensor  # [R, B, P]
-    c: Tensor  # [R, B, H], at least float32
+from elmo.ops.steps import FORGET_BIAS, LSTMPState
 
 
 class LSTMPWeights(NamedTuple):

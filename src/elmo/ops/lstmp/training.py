@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from elmo.ops.lstmp.reference import FORGET_BIAS, LSTMPState, LSTMPWeights
+from elmo.ops.lstmp.reference import LSTMPWeights
+from elmo.ops.steps import FORGET_BIAS, LSTMPState
 
 _sigmoid_backward = torch.ops.aten.sigmoid_backward.grad_input
 _tanh_backward = torch.ops.aten.tanh_backward.grad_input

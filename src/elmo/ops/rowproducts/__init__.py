@@ -1,7 +1,7 @@
 """Products of many stored rows with a few vectors: the one function that everything else calls.
 
 Rows are float16, or int8 with a float32 scale each, as they lie on disk; they are never copied as a whole. With the
-compiled CPU kernels they are read at the speed of memory, without them in blocks by plain torch.
+compiled CPU kernels they are read at the speed of memory, without them in blocks by NumPy.
 N rows, Q vectors, D dimensions.
 """
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from elmo.ops.cpu.library import cpu_library
+from elmo.ops.cpu.threads import CPU_THREADS
 
 Floats = npt.NDArray[np.float32]
 
@@ -32,7 +32,7 @@ def compiled_products(rows: npt.NDArray[Any], vectors: Floats, *, scales: Floats
         ctypes.c_void_p(padded.ctypes.data),
         ctypes.c_int64(Q),
         ctypes.c_void_p(products.ctypes.data),
-        ctypes.c_int64(torch.get_num_threads() if N * D > 1 << 16 else 1),
+        ctypes.c_int64(CPU_THREADS.count if N * D > 1 << 16 else 1),
     )
     if failed:
         raise MemoryError("out of memory in row products")

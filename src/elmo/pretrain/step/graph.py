@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from elmo.model.bilstm import State
+from elmo.model.state import State
 from elmo.ops.gpu.recording import recording
 from elmo.pretrain.step.step import StepResult
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from elmo.lm.languagemodel import LanguageModel
 from elmo.lm.typetable import TypeTable
 from elmo.model.bilm import BiLM
-from elmo.model.bilstm import State
+from elmo.model.state import State
 from elmo.ops.softmax import Samples
 from elmo.pretrain.data.distinct import Distinct, distinct_symbols
 from elmo.pretrain.step.gradients import Gradients, clip_factor

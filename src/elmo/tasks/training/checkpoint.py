@@ -13,7 +13,8 @@ from elmo.disk.guarded.plainfiles import read_json
 from elmo.disk.writing import errors_naming
 from elmo.errors import ConfigError, ResumeError, WeightsError
 from elmo.model.fields import read_fields
-from elmo.weights.guarded.tensorfile import read_header, read_tensors, write_tensors
+from elmo.weights.guarded.arrayfile import read_header
+from elmo.weights.guarded.tensorfile import read_tensors, write_tensors
 
 FOLDER, PROGRESS, TENSORS = "checkpoint", "progress.json", "tensors.safetensors"
 MOST_PROGRESS_BYTES = 64 << 20

@@ -7,18 +7,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-import torch
+import numpy as np
 
 from elmo.disk.directories import atomic_directory
 from elmo.disk.guarded.plainfiles import member, one_line, read_json
 from elmo.errors import WeightsError
-from elmo.model.frozen import frozen_copy
 from elmo.text.tokenizer import Tokenizer
 from elmo.text.vocabulary import Vocabulary, read_vocabulary
+from elmo.weights.arrays import BiLMArrays
 from elmo.weights.bilmtf import layout
 from elmo.weights.format import Format, Read, ReadOptions, WriteOptions
 from elmo.weights.loaded import LoadedModel
-from elmo.weights.tensors import check_finite, empty_bilm, fill
+from elmo.weights.tensors import check_finite
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ def find_bilmtf(
     return BilmTfFiles(weights, options, embedding, vocabulary)
 
 
-def read_bilmtf(files: BilmTfFiles, *, dtype: torch.dtype = torch.float32, finite: bool = True) -> LoadedModel:
+def read_bilmtf(files: BilmTfFiles, *, finite: bool = True) -> LoadedModel:
     """The model, without a settled state."""
     options = read_json(files.options)
     words: int | None = None
@@ -82,12 +82,11 @@ def read_bilmtf(files: BilmTfFiles, *, dtype: torch.dtype = torch.float32, finit
             f"{files.embedding or files.weights}: embedding: found {words:,} rows, but the vocabulary has "
             f"{len(vocabulary):,} words and each wants one"
         )
-    bilm = empty_bilm(config)
-    tensors = layout.read_weights(files.weights, bilm, embedding=files.embedding)
+    tensors = layout.read_weights(files.weights, config, embedding=files.embedding)
     if finite:
         check_finite(tensors, where=str(files.weights))
     return LoadedModel(
-        bilm=fill(bilm, {name: tensor.to(dtype) for name, tensor in tensors.items()}),
+        bilm=BiLMArrays.of(config, tensors),
         tokenizer=TOKENIZER,
         vocabulary=vocabulary,
         format=BILM_TF.name,
@@ -101,7 +100,7 @@ def write_bilmtf(model: LoadedModel, directory: Path, *, overwrite: bool = False
     for warning in _losses(model):
         logger.warning("%s: %s", directory, warning)
     with atomic_directory(directory, overwrite=overwrite, replaceable=is_bilmtf) as temporary:
-        layout.write_weights(temporary / WEIGHTS, model.config, model.bilm.state_dict())
+        layout.write_weights(temporary / WEIGHTS, model.config, model.tensors)
         (temporary / OPTIONS).write_text(json.dumps(options, indent=2) + "\n", encoding="utf-8")
         if model.config.tokens.reads_words and model.vocabulary is not None:
             model.vocabulary.write(temporary / VOCABULARY)
@@ -158,9 +157,10 @@ def _only(directory: Path, names: list[str], *, wanted: str) -> Path:
 
 def _settles_as_stored(model: LoadedModel) -> bool:
     """Whether the weights as they are lead to the settled state that is stored; rounding after it was made may not."""
-    anew = model.replace(bilm=frozen_copy(model.bilm))
+    arrays = model.arrays
+    anew = model.replace(bilm=arrays)
     anew.settle()
-    return torch.allclose(anew.bilm.settled_h, model.bilm.settled_h, rtol=0, atol=SAME_STATE)
+    return np.allclose(anew.arrays.settled.h, arrays.settled.h, rtol=0, atol=SAME_STATE)
 
 
 def _find(path: Path) -> Read | None:
@@ -170,7 +170,7 @@ def _find(path: Path) -> Read | None:
 
     def read(asked: ReadOptions) -> LoadedModel:
         files = find_bilmtf(path, options=asked.options, embedding=asked.embedding, vocabulary=asked.vocabulary)
-        return read_bilmtf(files, dtype=asked.dtype or torch.float32, finite=asked.finite)
+        return read_bilmtf(files, finite=asked.finite)
 
     return read
 

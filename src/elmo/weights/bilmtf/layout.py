@@ -8,20 +8,19 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import h5py
-import torch
-from torch import Tensor
+import numpy as np
 
 from elmo.disk.guarded.hdf5 import open_hdf5
 from elmo.disk.guarded.jsonvalues import clip, integer, pairs, table, text, truth
 from elmo.disk.guarded.plainfiles import shortened
 from elmo.errors import ConfigError, WeightsError
-from elmo.model.bilm import BiLM, BiLMConfig
-from elmo.model.bilstm import BiLSTMConfig
-from elmo.model.charcnn import CharCNNConfig
-from elmo.model.tokens import TokensConfig
-from elmo.model.wordtable import WordTableConfig
+from elmo.model.architecture import BiLMConfig
+from elmo.model.characters import CharCNNConfig
+from elmo.model.kinds import TokensConfig
+from elmo.model.stacks import BiLSTMConfig
+from elmo.model.words import WordTableConfig
 from elmo.text.chars import CHARACTER_COUNT, CHARACTERS_IN_ROW
+from elmo.weights.guarded.arrayfile import Numbers
 from elmo.weights.guarded.limits import check_sizes, check_values
 from elmo.weights.tensors import tensor_shapes
 
@@ -102,28 +101,28 @@ def refused_by_allennlp(config: BiLMConfig) -> list[str]:
     return [text for text, refused in refusals.items() if refused]
 
 
-def read_weights(path: Path, bilm: BiLM, *, embedding: Path | None = None) -> dict[str, Tensor]:
-    """The tensors of a `BiLM`, by its names, from an HDF5 file.
+def read_weights(path: Path, config: BiLMConfig, *, embedding: Path | None = None) -> dict[str, Numbers]:
+    """The weights of an architecture, by their names, from an HDF5 file.
 
     `embedding` is the file of the word vectors where they lie apart. [bilm-tf dump_token_embeddings]
     """
-    pieces = list(_pieces(bilm.config))
+    pieces = list(_pieces(config))
     check_values((piece.shape for piece in pieces), where=str(path))
-    tensors: dict[str, Tensor] = {}
+    tensors: dict[str, Numbers] = {}
     with open_hdf5(path) as datasets, open_hdf5(embedding or path) as words:
         # All names and shapes before the first number: a wrong file fails at once and allocates nothing.
         found = [(words if piece.names[0] == "embedding" else datasets, piece) for piece in pieces]
         names = [file.check(piece.names, piece.shape) for file, piece in found]
-        tensors = {name: torch.zeros(shape) for name, shape in tensor_shapes(bilm).items()}
+        tensors = {name: np.zeros(shape, np.float32) for name, shape in tensor_shapes(config).items()}
         for (file, piece), name in zip(found, names, strict=True):
             views = [tensors[tensor][index] for tensor, index in piece.parts]
             if len(views) == 1:
-                file.read(name, piece.shape, out=views[0].numpy().reshape(piece.shape))
+                file.read(name, piece.shape, out=views[0].reshape(piece.shape))
             else:
-                values = torch.from_numpy(file.read(name, piece.shape))
+                values = file.read(name, piece.shape)
                 start = 0
                 for view in views:
-                    view.copy_(values[start : start + len(view)])
+                    view[...] = values[start : start + len(view)]
                     start += len(view)
     return tensors
 
@@ -139,12 +138,15 @@ def vocabulary_size(path: Path, *, options: Path) -> int:
     return shape[0]
 
 
-def write_weights(path: Path, config: BiLMConfig, tensors: Mapping[str, Tensor]) -> None:
+def write_weights(path: Path, config: BiLMConfig, tensors: Mapping[str, Numbers]) -> None:
     """Write the HDF5 file of a model's tensors, in float32."""
+    import h5py
+
     with h5py.File(path, "x") as file:
         for piece in _pieces(config):
-            parts = [tensors[name][index].detach().cpu().float() for name, index in piece.parts]
-            file.create_dataset(piece.names[0], data=torch.cat(parts).reshape(piece.shape).numpy(), dtype="float32")
+            parts = [tensors[name][index].astype(np.float32, copy=False) for name, index in piece.parts]
+            data = np.concatenate(parts).reshape(piece.shape)
+            file.create_dataset(piece.names[0], data=data, dtype="float32")
 
 
 class _Piece(NamedTuple):

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 
 from elmo.errors import WeightsError
-from elmo.model.bilm import BiLMConfig
+from elmo.model.architecture import BiLMConfig
 
 MOST_FILTER_WIDTHS = 256
 MOST_DIM = 1 << 20

@@ -9,12 +9,11 @@ import pickletools
 import zipfile
 from pathlib import Path
 
-import torch
-from torch import Tensor
-
 from elmo.disk.guarded.archives import UNREADABLE, check_directory
 from elmo.disk.guarded.plainfiles import one_line, require_file, shortened
-from elmo.errors import WeightsError
+from elmo.errors import WeightsError, needing_torch
+from elmo.ops.arrays import host
+from elmo.weights.guarded.arrayfile import Numbers
 
 PROTOCOL = 2  # what torch.save writes
 MOST_PICKLE_BYTES = 4 << 20  # the opcodes alone; numbers lie outside of them
@@ -37,8 +36,8 @@ ALLOWED = {
 }
 
 
-def read_state_dict(path: Path) -> dict[str, Tensor]:
-    """The tensors by name. They may be views with odd strides: compare shapes before anything else."""
+def read_state_dict(path: Path) -> dict[str, Numbers]:
+    """The arrays by name. They may be views with odd strides: compare shapes before anything else. Needs torch."""
     size = require_file(path, most_bytes=MOST_FILE_BYTES)
     with open(path, "rb") as file:
         start = file.read(MOST_PICKLE_BYTES)
@@ -46,6 +45,8 @@ def read_state_dict(path: Path) -> dict[str, Tensor]:
         _look_through(_main_pickle(path, size), path, pickles=1, size=size)
     else:
         _look_through(start, path, pickles=LEGACY_PICKLES, size=size)
+    with needing_torch(f"{path}: is a pickle of torch's, and reading it"):
+        import torch
     try:
         found = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # a damaged file makes torch raise almost anything
@@ -53,9 +54,9 @@ def read_state_dict(path: Path) -> dict[str, Tensor]:
     if not isinstance(found, dict):
         raise WeightsError(f"{path}: found {type(found).__name__}, but a dictionary of tensors is wanted")
     for name, value in found.items():
-        if not isinstance(name, str) or not isinstance(value, Tensor) or value.layout != torch.strided:
+        if not isinstance(name, str) or not isinstance(value, torch.Tensor) or value.layout != torch.strided:
             raise WeightsError(f"{path}: {shortened(name)}: found {type(value).__name__}, but a tensor is wanted")
-    return dict(found)
+    return {name: host(value) for name, value in found.items()}
 
 
 def _main_pickle(path: Path, size: int) -> bytes:

@@ -48,7 +48,7 @@ export class AnswersView {
     this.second.value = state.other || examples[1] || "";
     if (!["task", "input", "other", "view"].some((name) => changed.has(name)) && this.result.firstChild) return;
     const wanted = (this.turn = {});
-    this.result.setAttribute("aria-busy", "true");
+    this.node.setAttribute("aria-busy", "true");
     try {
       const found = await predict(task.name, send(this.first.value, this.second.value));
       if (wanted !== this.turn) return;
@@ -62,7 +62,7 @@ export class AnswersView {
       this.result.replaceChildren();
     } finally {
       this.result.hidden = !this.result.firstChild;
-      this.result.removeAttribute("aria-busy");
+      this.node.removeAttribute("aria-busy");
     }
   }
 }

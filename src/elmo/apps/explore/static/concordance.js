@@ -4,17 +4,18 @@ import { around, count, element, excerpt, placeOf } from "./elements.js";
 import { mark, UNKNOWN } from "./marks.js";
 
 const ROWS = 50; // of a page of the table
+const RIGHT_TO_LEFT = /^(ar|fa|he|ps|sd|ug|ur|yi)\b/; // languages that are written so
 
 const ORDERS = {
   like: ["Likeness", "most like the chosen use first"],
-  left: ["Left", "by the words before, from the nearest on"],
-  right: ["Right", "by the words behind"],
+  left: ["Before", "by the words before, from the nearest on"],
+  right: ["After", "by the words behind"],
   group: ["Group", "by group"],
   text: ["Place", "as in the text"],
 };
 
 export class Concordance {
-  // `on`: choose(use), point(use or -1), sort(order), mark(uses).
+  // `on`: choose(use), point(use or -1), sort(order), and the language of the text.
   constructor(on) {
     this.on = on;
     this.page = 0;
@@ -22,7 +23,7 @@ export class Concordance {
     this.summary = element("p", { class: "hint", id: "concordance-summary" });
     this.body = element("tbody");
     this.head = element("thead");
-    this.table = element("table", { class: "kwic", "aria-labelledby": "concordance-title", "aria-describedby": "concordance-summary" }, this.head, this.body);
+    this.table = element("table", { class: "kwic", dir: RIGHT_TO_LEFT.test(on.language) ? "rtl" : null, "aria-labelledby": "concordance-title", "aria-describedby": "concordance-summary" }, this.head, this.body);
     this.pages = element("div", { class: "pages" });
     const all = element("input", { type: "checkbox", onchange: (event) => this.showNumbers(event.target.checked) });
     this.node = element(
@@ -141,7 +142,7 @@ export class Concordance {
     const button = (text, page) => element("button", { type: "button", disabled: page < 0 || page >= pages, onclick: () => go(page) }, text);
     const first = this.page * ROWS;
     this.pages.replaceChildren(
-      ...(pages > 1 ? [button("← Before", this.page - 1), element("span", {}, `${first + 1}–${first + shown} of ${this.order.length}`), button("Next →", this.page + 1)] : []),
+      ...(pages > 1 ? [button("← Back", this.page - 1), element("span", {}, `${first + 1}–${first + shown} of ${this.order.length}`), button("Next →", this.page + 1)] : []),
     );
   }
 

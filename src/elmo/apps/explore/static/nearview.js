@@ -43,7 +43,7 @@ export class NearView {
     this.input.value = state.sentence;
     const wanted = (this.turn = {});
     this.message.hidden = true;
-    this.result.setAttribute("aria-busy", "true");
+    this.node.setAttribute("aria-busy", "true");
     try {
       await this.texts.ensure(state.text);
       const { tokens } = await ask("tokens", { sentence: state.sentence });
@@ -59,7 +59,7 @@ export class NearView {
       this.message.hidden = false;
       this.result.replaceChildren();
     } finally {
-      this.result.removeAttribute("aria-busy");
+      this.node.removeAttribute("aria-busy");
     }
     return undefined;
   }

@@ -18,7 +18,7 @@ export class UsesView {
     const mark = (uses) => this.mark(uses);
     const label = (uses, text) => this.label(uses, text);
     this.map = new WordMap({ choose, point, mark });
-    this.concordance = new Concordance({ choose, point, mark, sort: (sort) => change({ sort }) });
+    this.concordance = new Concordance({ choose, point, sort: (sort) => change({ sort }), language: start.language });
     this.detail = new Detail({ compare: (use, other) => this.compare(use, other) });
     this.legend = new Legend({ label, mark });
     this.title = element("h2", { id: "map-title" });
@@ -133,9 +133,10 @@ export class UsesView {
     const glide = changed.has("layer") && !changed.has("new");
     if (changed.has("layer")) this.moveTo(this.layer, { glide });
     const wanted = (this.turn = {});
+    this.node.setAttribute("aria-busy", "true");
     try {
       const { layer, request } = this;
-      const clusterings = this.kind === "clusters" || changed.has("new") ? (await ask("clusters", { ...request, layer })).clusterings : this.clusterings;
+      const clusterings = this.kind === "clusters" ? (await ask("clusters", { ...request, layer })).clusterings : [];
       const chosen = state.use < this.data.uses.length ? state.use : -1;
       const likeness = chosen < 0 ? null : (await ask("likeness", { ...request, use: chosen, centred: state.centred })).cosines;
       if (wanted !== this.turn) return;
@@ -146,6 +147,8 @@ export class UsesView {
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       this.refuse(error.message);
+    } finally {
+      if (wanted === this.turn) this.node.removeAttribute("aria-busy");
     }
   }
 

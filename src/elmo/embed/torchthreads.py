@@ -9,7 +9,7 @@ from elmo.ops.forks import is_forked
 from elmo.ops.threadlock import ThreadLock
 
 
-class CpuThreads:
+class TorchThreads:
     """Torch's number of threads: a value of each thread, which new threads take from the one that set it last."""
 
     def __init__(self) -> None:
@@ -36,4 +36,4 @@ class CpuThreads:
                 torch.set_num_threads(self._outside)
 
 
-CPU_THREADS = CpuThreads()
+TORCH_THREADS = TorchThreads()
