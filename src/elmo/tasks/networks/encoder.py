@@ -5,6 +5,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
+from elmo.tasks.networks.packedlstm import packed_bilstm
+
 
 class TextDropout(nn.Module):
     """Dropout that drops the same numbers of every token of a text (variational: Gal and Ghahramani 2016)."""
@@ -66,7 +68,7 @@ class Encoder(nn.Module):
                 if n:
                     packed = packed._replace(data=self._drop(packed, lengths))
                 given = packed.data
-                packed, _ = layer(packed)
+                packed = read_layer(layer, packed)
                 if n and self.gates:
                     gate = torch.sigmoid(self.gates[n - 1](packed.data))
                     packed = packed._replace(data=gate * packed.data + (1 - gate) * given)
@@ -78,6 +80,15 @@ class Encoder(nn.Module):
             return self.dropout.of_tokens(packed.data, _texts_of(packed, lengths), texts=len(lengths))
         dropped: Tensor = self.dropout(packed.data)
         return dropped
+
+
+def read_layer(layer: nn.Module, packed: PackedSequence) -> PackedSequence:
+    """What a layer makes of packed texts; PyTorch's own way learns slowly on a CPU, above all from long texts."""
+    assert isinstance(layer, nn.LSTM)
+    if packed.data.is_cpu and torch.is_grad_enabled():
+        return packed_bilstm(packed, layer)
+    found: PackedSequence = layer(packed)[0]
+    return found
 
 
 def choose_dropout(p: float, *, variational: bool) -> nn.Module:
