@@ -1,5 +1,7 @@
 """The CPU's operations, compiled and in plain NumPy: the projected LSTM and the character encoder against float64."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -109,6 +111,41 @@ def test_threads_change_nothing_to_the_last_bit(threads: int) -> None:
         for found, expected in zip(packed(p, inputs), lstm, strict=True):
             assert torch.equal(found, expected)
         assert np.array_equal(tokens(rows), words)
+
+
+NO_THREADS = """
+import resource, sys
+import numpy as np
+from elmo.ops.cpu.making import Making
+from elmo.ops.cpu.threads import CPU_THREADS
+from elmo.ops.steps import LSTMPState
+
+chance = np.random.default_rng(0)
+weights = [chance.standard_normal(shape, np.float32) for shape in ((2, 8, 64), (2, 8, 64), (2, 64), (2, 16, 8))]
+layer = Making(kernels=True).lstmp(*weights)
+x, state = chance.standard_normal((2, 3, 5, 8), np.float32), LSTMPState(np.zeros((2, 5, 8)), np.zeros((2, 5, 16)))
+
+def run(threads):
+    with CPU_THREADS.set_to(threads):
+        return layer(x, state, alive=[5] * 3, cell_clip=None, projection_clip=None)[0]
+
+wanted = run(1)
+with open("/proc/self/statm") as file:
+    used = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (64 << 20), -1))  # room for the stacks of a few threads
+try:
+    run(500)
+    sys.exit("500 threads fit into 64 MB")
+except MemoryError:
+    sys.exit(0 if np.array_equal(run(1), wanted) and np.array_equal(run(2), wanted) else "other numbers")
+"""
+
+
+@compiled
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory are Linux's here")
+def test_threads_that_cannot_be_started_are_an_error_and_not_the_end_of_the_process() -> None:
+    done = subprocess.run([sys.executable, "-c", NO_THREADS], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @compiled

@@ -24,19 +24,24 @@ int64_t elmo_packed_size(int64_t K, int64_t columns, int64_t int8) {
 }
 
 // Column n of the packed matrix is column order[n] of w [K, stride], zeros where that is negative.
-void elmo_pack(const float* w, int64_t K, int64_t stride, const int64_t* order, int64_t columns, int64_t int8, void* out,
-               int64_t threads) {
+int elmo_pack(const float* w, int64_t K, int64_t stride, const int64_t* order, int64_t columns, int64_t int8, void* out,
+              int64_t threads) {
 #if defined(__linux__)
     // Fewer, larger pages for what is read from end to end at every step.
     const uintptr_t huge = 1 << 21, begin = up(long(uintptr_t(out)), huge);
     const uintptr_t end = (uintptr_t(out) + elmo_packed_size(K, columns, int8)) / huge * huge;
     if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 #endif
-    const long panels = columns / PW;
-    run(int(threads), [&](int n) {
-        pack_columns(w, K, stride, order, columns, int8 != 0, out, share(panels, n, int(threads)),
-                     share(panels, n + 1, int(threads)));
-    });
+    try {
+        const long panels = columns / PW;
+        run(int(threads), [&](int n) {
+            pack_columns(w, K, stride, order, columns, int8 != 0, out, share(panels, n, int(threads)),
+                         share(panels, n + 1, int(threads)));
+        });
+        return 0;
+    } catch (...) {
+        return 1;
+    }
 }
 
 // x: [R, T, B, D] -> y: [R, T, B, P], zeros given; h: [R, B, P] and c: [R, B, H] become the state after.
@@ -64,7 +69,7 @@ int elmo_lstmp(const Layer* layers, const Sizes* sizes, int64_t R, const int64_t
                       y + r * s.T * s.B * s.P, space.team, n % size, space.gates, space.cells, space.outputs);
                 space.team.wait();
             }
-        });
+        }, [&] { for (auto& space : spaces) space->team.broken = true; });
         return 0;
     } catch (...) {
         return 1;
@@ -94,7 +99,7 @@ int elmo_encode(const Encoder* encoder, const int64_t* ids, int64_t W, float* ou
             Space& space = *spaces[g];
             encode(*encoder, ids + first * encoder->C, last - first, out + first * encoder->D, space.team,
                    groups == 1 ? n : 0, space.buffers);
-        });
+        }, [&] { for (auto& space : spaces) space->team.broken = true; });
         return 0;
     } catch (...) {
         return 1;

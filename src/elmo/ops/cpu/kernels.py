@@ -111,7 +111,7 @@ def pack(
     columns = np.ascontiguousarray(order, dtype=np.int64)
 
     def make(data: npt.NDArray[np.uint8]) -> None:
-        library.elmo_pack(
+        failed = library.elmo_pack(
             ctypes.c_void_p(weight.ctypes.data),
             ctypes.c_int64(K),
             ctypes.c_int64(weight.strides[0] // weight.itemsize),
@@ -121,6 +121,8 @@ def pack(
             ctypes.c_void_p(data.ctypes.data),
             ctypes.c_int64(CPU_THREADS.count),
         )
+        if failed:
+            raise MemoryError("out of memory where weights are packed")
         release_pages(weight)
 
     if file is None:

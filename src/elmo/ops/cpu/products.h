@@ -16,6 +16,7 @@
 namespace {
 
 constexpr long K_BLOCK = 512;  // a block of a panel and the rows that meet it stay in the caches
+constexpr long LINE = 64;  // bytes of a cache line
 constexpr long ROW_BLOCK = 96;  // rows of one product at a time, for the same reason
 #if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
 constexpr int ACT_MAX = 255;
@@ -41,6 +42,7 @@ void tile(const float* const* rows, long K, const float* b, long panel, float* c
 #pragma GCC unroll 8
         for (int j = 0; j < NP * 2; j++) w[j] = load(b + (j / 2) * panel + k * PW + (j % 2) * VW);
         __builtin_prefetch(next + k * step, 0, 2);
+        if (step > LINE) __builtin_prefetch(next + k * step + LINE, 0, 2);
 #pragma GCC unroll 16
         for (int i = 0; i < MR; i++) {
             V x = splat(a[i][k]);
@@ -60,8 +62,8 @@ void tile(const float* const* rows, long K, const float* b, long panel, float* c
 
 typedef void (*Tile)(const float* const*, long, const float*, long, float*, long, const char*, long);
 #if defined(__AVX512F__)
-const Tile TILES[] = {nullptr,    tile<1, 1>, tile<2, 1>, tile<3, 1>,  tile<4, 1>,  tile<5, 1>, tile<6, 1>,
-                      tile<7, 1>, tile<8, 1>, tile<9, 1>, tile<10, 1>, tile<11, 1>, tile<12, 1>};
+const Tile TILES[] = {nullptr,    tile<1, 1>, tile<2, 1>, tile<3, 1>, tile<4, 1>,
+                      tile<5, 1>, tile<6, 1>, tile<7, 1>, tile<8, 1>};
 #else
 const Tile TILES[] = {nullptr, tile<1, 1>, tile<2, 1>, tile<3, 1>, tile<4, 1>, tile<5, 1>, tile<6, 1>};
 #endif
@@ -97,6 +99,7 @@ void tile8(const uint8_t* const* rows, const float* scales, const float* lows, l
     for (long k = 0; k < K4; k++) {
         const int8_t* w = b + k * PW * 4;
         __builtin_prefetch(next + k * step, 0, 2);
+        if (step > LINE) __builtin_prefetch(next + k * step + LINE, 0, 2);
 #pragma GCC unroll 16
         for (int i = 0; i < MR; i++) {
             int32_t x;
@@ -176,7 +179,7 @@ void multiply(Rows& rows, const Matrix& w, long first, long last, float* c, long
         const int8_t* data = static_cast<const int8_t*>(w.data);
         const float* column_scales = reinterpret_cast<const float*>(data + K4 * 4 * columns);
         const float* column_sums = column_scales + columns;
-        long tiles = (M + MOST_ROWS - 1) / MOST_ROWS, step = std::max(1L, PW * 4 / tiles);
+        long tiles = (M + MOST_ROWS8 - 1) / MOST_ROWS8, step = std::max(1L, PW * 4 / tiles);
         for (long p = first; p < last; p++) {
             const int8_t* panel = data + p * K4 * 4 * PW;
             const char* next = reinterpret_cast<const char*>(panel + K4 * 4 * PW);

@@ -10,9 +10,9 @@
 namespace {
 
 #if defined(__AVX512F__)
-constexpr int VW = 16, MOST_ROWS = 12;
+constexpr int VW = 16, MOST_ROWS = 8, MOST_ROWS8 = 12;  // with more rows of floats GCC spills pointers
 #else
-constexpr int VW = 8, MOST_ROWS = 6;
+constexpr int VW = 8, MOST_ROWS = 6, MOST_ROWS8 = 6;
 #endif
 constexpr int PW = 2 * VW;  // columns of a panel
 
