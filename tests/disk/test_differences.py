@@ -28,5 +28,5 @@ def test_the_first_difference_is_told_in_words(recorded, difference) -> None:
 
 
 def test_a_name_that_a_damaged_record_has_is_told_in_short() -> None:
-    found = first_difference({**PLAN, "options": {**PLAN["options"], "x" * 3000: [1]}}, PLAN)
-    assert found == f"options.{'x' * 37}... was [1] and is None now"
+    found = first_difference({**PLAN, "options": {**PLAN["options"], f"{'x' * 3000}.txt": [1]}}, PLAN)
+    assert found == f"options.{'x' * 20}...{'x' * 93}.txt was [1] and is None now"

@@ -6,7 +6,7 @@ from typing import Any
 
 from elmo.disk.guarded.plainfiles import shortened
 
-LONGEST_NAME = 40  # in a message
+LONGEST_NAME, BEGINNING = 120, 20  # characters in a message; of a path the end says which file it is
 
 
 def first_difference(recorded: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:
@@ -16,7 +16,7 @@ def first_difference(recorded: Mapping[str, Any], wanted: Mapping[str, Any]) -> 
     """
     for key, now in wanted.items():
         before = recorded.get(key)
-        name = key if len(key) <= LONGEST_NAME else f"{key[: LONGEST_NAME - 3]}..."  # it may be the record's own
+        name = _short(key)  # it may be the record's own, and of any length
         if isinstance(now, Mapping) and isinstance(before, Mapping):
             difference = first_difference(before, {**dict.fromkeys(before), **now})
             if difference is not None:
@@ -28,3 +28,9 @@ def first_difference(recorded: Mapping[str, Any], wanted: Mapping[str, Any]) -> 
         elif before != now:
             return f"{name} was {shortened(before)} and is {shortened(now)} now"
     return None
+
+
+def _short(name: str) -> str:
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"{name[:BEGINNING]}...{name[BEGINNING + 3 - LONGEST_NAME :]}"
