@@ -3,6 +3,7 @@
 import json
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,9 +91,11 @@ def _read_examples(trained: "TrainedTask", inputs: list[Any]) -> "list[Example]"
         lines = map(_as_line, inputs) if is_text else map(json.dumps, inputs)
         path.write_bytes("".join(f"{line}\n" for line in lines).encode())
         try:
-            return trained.task.read_questions(str(path), tokenizer if is_text else None)
+            examples = trained.task.read_questions(str(path), tokenizer if is_text else None)
         except UserError as error:
             raise wrong_value("inputs", str(error).replace(str(path), "inputs")) from None
+    # Some tasks answer with the place of a text, and the folder is nobody's business.
+    return [replace(example, place=example.place.replace(str(path), "inputs")) for example in examples]
 
 
 def _as_line(text: str) -> str:
