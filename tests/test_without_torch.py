@@ -111,6 +111,8 @@ def test_vectors_are_those_that_torch_computes(models: Path, tmp_path: Path) -> 
         ["similar", "bank", "The river bank .", "The bank is open ."],
         ["neighbors", "bank", "The river bank .", "--text", "text.txt"],
         ["words", "words.txt", "-o", "words.bin"],
+        ["index", "build", "text.txt", "-o", "index"],
+        ["explore", "text.txt", "--export", "page.html", "--word", "bank"],
         ["info", "MODEL"],
         ["verify", "MODEL"],
         ["convert", "MODEL", "converted", "--storage", "int8"],
@@ -120,11 +122,12 @@ def test_vectors_are_those_that_torch_computes(models: Path, tmp_path: Path) -> 
     ids=" ".join,
 )
 def test_commands_of_a_cpu_run(arguments: list[str], models: Path, tmp_path: Path) -> None:
-    (tmp_path / "text.txt").write_text("The bank is open .\nWe sat on the bank .\n", encoding="utf-8")
+    lines = ["The bank is open .", "We sat on the bank .", "A bank lends money ."]
+    (tmp_path / "text.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     (tmp_path / "words.txt").write_text("bank\nriver\n", encoding="utf-8")
     model = str(models / "plain")
     given = [model if argument == "MODEL" else argument for argument in arguments]
-    if arguments[0] in ("embed", "similar", "neighbors", "words"):
+    if arguments[0] in ("embed", "similar", "neighbors", "words", "index", "explore"):
         given += ["--model", model]
     output_of(RUN_ELMO, *given, cwd=tmp_path)
 
@@ -185,3 +188,15 @@ def test_names_that_need_torch_say_so(code: str, models: Path, tmp_path: Path) -
     printed = output_of(program, models / "plain", golden, cwd=tmp_path)
     assert printed.startswith("MissingLibraryError"), printed
     assert HOW_TO in printed
+
+
+def test_a_server_without_task_models_starts(models: Path, tmp_path: Path) -> None:
+    code = """
+        import sys
+        import elmo
+        from elmo.apps.cli.serve import load_tasks
+        from elmo.apps.server.app import make_app
+        embedder = elmo.load(sys.argv[1])
+        make_app(embedder, tasks=load_tasks([], embedder, None))
+    """
+    output_of(code, models / "plain", cwd=tmp_path)

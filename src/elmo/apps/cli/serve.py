@@ -141,6 +141,8 @@ def load_tasks(
     given: "list[str] | tuple[str, ...]", embedder: "Embedder", device: str | None
 ) -> "dict[str, TrainedTask]":
     """Task models by name: the one that is given, or that of the task. They share the server's biLM if it is theirs."""
+    if not given:  # without task models a server needs no torch
+        return {}
     from elmo.tasks.training.directory import load_trained_task
 
     found: dict[str, TrainedTask] = {}
