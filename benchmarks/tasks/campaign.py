@@ -31,7 +31,11 @@ GRIDS = {
     "classification": ["train.learning_rate=0.0005,0.001", "task.model.embedding_dropout=0.3,0.5"],
     "entailment": ["train.learning_rate=0.0004,0.001,0.002", "task.model.dropout=0.35,0.5"],
     "questions": ["train.learning_rate=0.0005,0.001,0.002", "task.model.dropout=0.2,0.3"],
-    "roles": ["train.learning_rate=0.0005,0.001,0.002", "task.model.dropout=0.2,0.4"],
+    "roles": [
+        "train.learning_rate=0.001,0.002",
+        "task.model.dropout=0.2,0.4",
+        "task.model.embedding_dropout=0.2,0.5",
+    ],
     "coreference": ["train.learning_rate=0.0005,0.001", "task.model.embedding_dropout=0.3,0.5"],
 }
 # Of the training file: where less would teach nothing, less is not tried.
