@@ -80,7 +80,7 @@ def test_a_run_that_is_stopped_goes_on_and_ends_as_if_it_had_not_been(
     whole = making.make_run(job, hashes, sources, time_limit=None)
     making.forget(job, hashes, sources)
     assert making.make_run(job, hashes, sources, time_limit=0.0) is None
-    assert (making.work_folder(job, hashes, sources) / "checkpoint").is_dir()
+    assert (making.run_folder(job, hashes, sources) / "checkpoint").is_dir()
     again = making.make_run(job, hashes, sources, time_limit=None)
     assert whole is not None
     assert again is not None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elmo import __version__
+import elmo
 from elmo.reproduce.arms import ARMS, BASELINE
 from elmo.reproduce.settings import Options, ProbeData, SenseData, TaskData
 from elmo.tasks.recipes import Recipe, find_recipe, parse_change
@@ -75,7 +75,7 @@ class TaskJob:
         with_elmo = self.arm != BASELINE
         return {
             "method": METHOD,
-            "elmo": __version__,
+            "elmo": elmo.__version__,
             "task": self.data.task,
             "options": unusual(recipe_of(self)),
             "tunes": ARMS[self.arm].tunes,
@@ -109,7 +109,7 @@ class SenseJob:
     def identity(self, hashes: Hashes) -> dict[str, Any]:
         """All that decides its result."""
         files = {name: hashes.files[path] for name, path in self.files.items()}
-        return {"method": METHOD, "elmo": __version__, "task": "senses", "files": files, "model": hashes.model}
+        return {"method": METHOD, "elmo": elmo.__version__, "task": "senses", "files": files, "model": hashes.model}
 
     def __str__(self) -> str:
         return self.data.name
@@ -137,7 +137,7 @@ class ProbeJob:
         files = {name: hashes.files[path] for name, path in self.files.items()}
         options = {"seed": self.seed, "epochs": self.data.epochs}
         return {
-            "method": METHOD, "elmo": __version__, "task": "probe", "options": options, "files": files,
+            "method": METHOD, "elmo": elmo.__version__, "task": "probe", "options": options, "files": files,
             "model": hashes.model,
         }  # fmt: skip
 

@@ -26,7 +26,7 @@ def hashes_of(data: "AnyData", sources: Sources) -> Hashes:
     )
 
 
-def load(job: AnyJob, sources: Sources) -> None:
+def read_for(job: AnyJob, sources: Sources) -> None:
     """Read all that a run needs, to be there for its process and for others that are forked."""
     if isinstance(job, TaskJob):
         for name in job.files:

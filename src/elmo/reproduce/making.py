@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from elmo import __version__
+import elmo
 from elmo.embed.module import Elmo
 from elmo.ops.device import choose_device
 from elmo.reproduce.arms import ARMS, BASELINE
@@ -29,7 +29,7 @@ def make_run(job: AnyJob, hashes: Hashes, sources: Sources, *, time_limit: float
     """The result of a run; None if its time was over. The next call goes on where it was."""
     began = time.perf_counter()
     if isinstance(job, TaskJob):
-        made = _train(job, work_folder(job, hashes, sources), sources, time_limit)
+        made = _train(job, run_folder(job, hashes, sources), sources, time_limit)
     elif isinstance(job, SenseJob):
         made = _tell_senses(job, sources)
     else:
@@ -46,18 +46,18 @@ def make_run(job: AnyJob, hashes: Hashes, sources: Sources, *, time_limit: float
         "model": hashes.model,
         "vectors": hashes.vectors,
         "device": _device_name(sources.device),
-        "versions": {"elmo": __version__, "torch": torch.__version__, "python": platform.python_version()},
+        "versions": {"elmo": elmo.__version__, "torch": torch.__version__, "python": platform.python_version()},
     }
 
 
-def work_folder(job: AnyJob, hashes: Hashes, sources: Sources) -> Path:
+def run_folder(job: AnyJob, hashes: Hashes, sources: Sources) -> Path:
     """Where a run keeps its checkpoint and its model until it is told."""
     return sources.cache / "runs" / job_key(job, hashes)
 
 
 def forget(job: AnyJob, hashes: Hashes, sources: Sources) -> None:
     """Remove what a run that is told has left."""
-    shutil.rmtree(work_folder(job, hashes, sources), ignore_errors=True)
+    shutil.rmtree(run_folder(job, hashes, sources), ignore_errors=True)
 
 
 def _kind(job: AnyJob) -> str:
@@ -90,14 +90,14 @@ def _train(job: TaskJob, folder: Path, sources: Sources, time_limit: float | Non
     test = None if job.searches else trained.evaluate(load_examples(job, "test", sources), store=store)
     history = dev_history(folder, trained.task.metric)
     times, reference = sorted(result.epoch_seconds), trained.bilm_reference
-    elmo = recipe.embedding.elmo
+    added = recipe.embedding.elmo
     return {
         "arm": job.arm,
         "seed": job.seed,
         "fraction": recipe.train.fraction,
         "point": list(job.point),
         "options": list(job.options),
-        "elmo": None if job.arm == BASELINE else {"where": elmo.where, "layers": elmo.layers, "mix_l2": elmo.mix_l2},
+        "elmo": None if job.arm == BASELINE else {"where": added.where, "layers": added.layers, "mix_l2": added.mix_l2},
         "metric": trained.task.metric,
         "dev": _rounded(result.scores),
         "test": None if test is None else _rounded(test),

@@ -10,7 +10,7 @@ from elmo.errors import ElmoError
 from elmo.reproduce.arms import BASELINE
 from elmo.reproduce.choosing import chosen_options
 from elmo.reproduce.jobs import AnyJob, Hashes, Sources, TaskJob, job_key, recipe_of
-from elmo.reproduce.loading import hashes_of, load
+from elmo.reproduce.loading import hashes_of, read_for
 from elmo.reproduce.making import forget, line_of, make_run
 from elmo.reproduce.mps import multi_process_service
 from elmo.reproduce.order import Chosen, ordered_jobs
@@ -69,7 +69,7 @@ class RunQueue:
         for job in (*fitting, *waiting):
             self.begun.add(self.key(job))
             try:
-                load(job, self.sources)
+                read_for(job, self.sources)
             except ElmoError as error:
                 self._fail(job, str(error))
                 continue
