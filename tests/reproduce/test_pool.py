@@ -1,13 +1,19 @@
 """Jobs in processes: all of them made, one that fails or dies is told, the deadline is kept."""
 
+import multiprocessing
 import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from elmo.errors import InputError
+from elmo.reproduce import pool
 from elmo.reproduce.pool import work
 
 
@@ -47,6 +53,52 @@ def test_nothing_is_begun_after_the_deadline(processes: int) -> None:
     found = list(work(taking(["waits", "waits", "waits"]), make, processes=processes, minutes=0.02, device="cpu"))
     assert [(o.made, o.problem) for o in found] == [(None, None)] * processes
     assert list(work(taking(["a"]), make, processes=processes, minutes=0.0, device="cpu")) == []
+
+
+def test_processes_that_are_not_forked_do_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "_context", lambda _device: multiprocessing.get_context("spawn"))
+    found = {o.job: o for o in work(taking(["a", "fails"]), make, processes=2, minutes=None, device="cpu")}
+    assert found["a"].made is not None
+    assert found["fails"].problem == "there is no such thing"
+
+
+LONG = """
+import os, signal, sys, time
+from elmo.reproduce.pool import work
+
+def make(job, left):
+    open(sys.argv[1] + job, "w").write(str(os.getpid()))
+    try:
+        time.sleep(60)
+    except KeyboardInterrupt:
+        open(sys.argv[1] + job + "-saved", "w").close()
+
+jobs = ["a", "b"]
+list(work(lambda left: jobs.pop() if jobs else None, make, processes=2, minutes=None, device="cpu"))
+"""
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGTERM, signal.SIGKILL])
+def test_processes_save_and_end_with_the_one_that_began_them(signal_number: int, tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", LONG, f"{tmp_path}/"], stderr=subprocess.DEVNULL) as process:
+        wait_for(lambda: all((tmp_path / name).is_file() and (tmp_path / name).read_text() for name in "ab"))
+        process.send_signal(signal_number)
+    children = [int((tmp_path / name).read_text()) for name in "ab"]
+    wait_for(lambda: all((tmp_path / f"{name}-saved").is_file() for name in "ab"))
+    wait_for(lambda: not any(map(is_alive, children)))
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    last = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < last
+        time.sleep(0.05)
+
+
+def is_alive(process: int) -> bool:
+    """A process that nobody has waited for yet is a zombie, which is not alive."""
+    status = Path(f"/proc/{process}/stat")
+    return status.is_file() and status.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 def test_a_job_that_cannot_be_begun_yet_is_asked_for_again() -> None:

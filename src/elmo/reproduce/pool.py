@@ -6,9 +6,13 @@ process that has used CUDA must not be forked; `elmo.reproduce` reads, and never
 
 import gc
 import multiprocessing
+import os
+import signal
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
@@ -51,7 +55,7 @@ def work(
         return
     context = _context(device)
     running: dict[Connection, tuple[Any, J]] = {}
-    try:
+    with _ending(running):
         while True:
             while len(running) < processes and not _is_late(deadline):
                 job = take(_left(deadline))
@@ -59,7 +63,7 @@ def work(
                     break
                 ours, theirs = context.Pipe(duplex=False)
                 gc.freeze()  # a collection in a forked process would copy every page
-                process = context.Process(target=_run, args=(theirs, make, job, deadline), daemon=False)
+                process = context.Process(target=_run, args=(theirs, make, job, _left(deadline), os.getpid()))
                 process.start()
                 theirs.close()
                 running[ours] = (process, job)
@@ -70,8 +74,6 @@ def work(
                 yield _outcome(connection, *running.pop(connection))
             if deadline is not None and time.monotonic() > deadline + GRACE:
                 return
-    finally:
-        _end(running)
 
 
 def _alone(take: Callable[[float | None], J | None], make: Make[J], deadline: float | None) -> Iterator[Outcome[J]]:
@@ -82,17 +84,25 @@ def _alone(take: Callable[[float | None], J | None], make: Make[J], deadline: fl
             yield Outcome(job, problem=str(error))
 
 
-def _run(connection: Connection, make: Make[J], job: J, deadline: float | None) -> None:
+def _run(connection: Connection, make: Make[J], job: J, left: float | None, parent: int) -> None:
     """In the process of a job."""
+    threading.Thread(target=_stop_without, args=(parent,), daemon=True).start()
     torch.set_num_threads(1)  # the others have the other cores
     try:
-        connection.send(Outcome(job, made=make(job, _left(deadline))))
+        connection.send(Outcome(job, made=make(job, left)))
     except ElmoError as error:
         connection.send(Outcome(job, problem=str(error)))
     except Exception:
         connection.send(Outcome(job, problem=traceback.format_exc()))
     finally:
         connection.close()
+
+
+def _stop_without(parent: int) -> None:
+    """Save and end when the process that would hear of the result is gone."""
+    while os.getppid() == parent:
+        time.sleep(POLL)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _outcome(connection: Connection, process: Any, job: J) -> Outcome[J]:
@@ -107,16 +117,24 @@ def _outcome(connection: Connection, process: Any, job: J) -> Outcome[J]:
     return found
 
 
-def _end(running: dict[Connection, tuple[Any, J]]) -> None:
-    """Ask processes to save and end, then end them."""
-    for process, _ in running.values():
-        process.terminate()
-    last = time.monotonic() + GRACE
-    for process, _ in running.values():
-        process.join(max(0.1, last - time.monotonic()))
-        if process.is_alive():
-            process.kill()
-            process.join()
+@contextmanager
+def _ending(running: dict[Connection, tuple[Any, J]]) -> Iterator[None]:
+    """However the block ends, SIGTERM included: ask the processes to save and end, then end them."""
+    main = threading.current_thread() is threading.main_thread()  # Python allows handlers nowhere else
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler) if main else None
+    try:
+        yield
+    finally:
+        for process, _ in running.values():
+            process.terminate()
+        last = time.monotonic() + GRACE
+        for process, _ in running.values():
+            process.join(max(0.1, last - time.monotonic()))
+            if process.is_alive():
+                process.kill()
+                process.join()
+        if main:
+            signal.signal(signal.SIGTERM, before)
 
 
 def _context(device: str | None) -> Any:
