@@ -35,7 +35,7 @@ P = TypeVar("P", Part, Run)
 # The task models of the second part: few epochs, which are enough to tell biLMs apart.
 RUNS = {
     "conll": ["train.epochs=5"],
-    "snli": ["train.epochs=4"],
+    "snli": ["train.batch_size=64", "train.learning_rate=0.001", "train.epochs=4"],
     "sst": ["train.epochs=2"],
     "ewt": ["train.epochs=4"],
 }
