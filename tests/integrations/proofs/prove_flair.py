@@ -14,8 +14,8 @@ from flair.datasets import FlairDatapointDataset
 from flair.embeddings import StackedEmbeddings
 from flair.models import SequenceTagger
 from flair.trainers import ModelTrainer
-from tests.integrations.making import SENTENCES
-from tests.integrations.proofs.same import assert_same
+from same import assert_same
+from texts import SENTENCES
 
 import elmo
 from elmo.integrations.flair import ELMoEmbeddings

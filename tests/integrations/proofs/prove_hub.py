@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import torch
-from tests.integrations.making import SENTENCES, TEXTS
-from tests.integrations.proofs.same import assert_same
+from same import assert_same
+from texts import SENTENCES, TEXTS
 
 import elmo
 from elmo.apps.cli import main as command

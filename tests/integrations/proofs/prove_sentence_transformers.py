@@ -6,10 +6,10 @@ from pathlib import Path
 
 import torch
 from datasets import Dataset
+from same import assert_same
 from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
 from sentence_transformers.sentence_transformer.losses import CosineSimilarityLoss
-from tests.integrations.making import TEXTS
-from tests.integrations.proofs.same import assert_same
+from texts import TEXTS
 
 import elmo
 import elmo.integrations.transformers

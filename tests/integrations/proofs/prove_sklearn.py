@@ -6,12 +6,12 @@ from pathlib import Path
 
 import joblib
 import numpy as np
+from same import assert_same
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from tests.integrations.making import TEXTS
-from tests.integrations.proofs.same import assert_same
+from texts import TEXTS
 
 import elmo
 from elmo.integrations.sklearn import ElmoVectorizer

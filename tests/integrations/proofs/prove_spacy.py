@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import spacy
+from same import assert_same
 from spacy.tokens import Doc
 from spacy.training import Example
-from tests.integrations.making import TEXTS
-from tests.integrations.proofs.same import assert_same
+from texts import TEXTS
 
 import elmo
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import torch
 from datasets import Dataset
-from tests.integrations.making import SENTENCES, TEXTS
-from tests.integrations.proofs.same import assert_same
+from same import assert_same
+from texts import SENTENCES, TEXTS
 from transformers import (
     AutoModel,
     AutoModelForTokenClassification,
