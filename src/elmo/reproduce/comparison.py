@@ -11,37 +11,51 @@ Run = Mapping[str, Any]
 
 
 class Comparison:
-    """The runs that have the options of a data set; `chosen` are those for the baseline and for ELMo."""
+    """The runs that have the options of a data set; `chosen` are those for the baseline and for ELMo.
 
-    def __init__(self, data: TaskData, runs: Sequence[Run], chosen: tuple[Options, Options]) -> None:
-        self.data = data
+    `whole`: the share of the training data that is meant where none is named.
+    """
+
+    def __init__(
+        self, data: TaskData, runs: Sequence[Run], chosen: tuple[Options, Options], *, whole: float = 1.0
+    ) -> None:
+        self.data, self.whole = data, whole
         own = [run for run in runs if run["kind"] == "task" and run["set"] == data.name]
         self.runs = [run for run in own if _has_options(run, data, chosen)]
 
-    def of(self, arm: str, fraction: float = 1.0) -> list[Run]:
+    def of(self, arm: str, fraction: float | None = None) -> list[Run]:
         """The runs of an arm by their seeds."""
-        found = [run for run in self.runs if run["fraction"] == fraction and _is_of(run, arm)]
+        wanted = self.whole if fraction is None else fraction
+        found = [run for run in self.runs if run["fraction"] == wanted and _is_of(run, arm)]
         return sorted(found, key=lambda run: int(run["seed"]))
 
-    def values(self, arm: str, part: str = "test", fraction: float = 1.0, *, score: str | None = None) -> list[float]:
+    def values(
+        self, arm: str, part: str = "test", fraction: float | None = None, *, score: str | None = None
+    ) -> list[float]:
         """A score of all seeds; the data set's own if none is named."""
         return [float(run[part][score or self.data.metric]) for run in self.of(arm, fraction)]
 
-    def mean(self, arm: str, part: str = "test", fraction: float = 1.0, *, score: str | None = None) -> float | None:
+    def mean(
+        self, arm: str, part: str = "test", fraction: float | None = None, *, score: str | None = None
+    ) -> float | None:
         """The mean over the seeds; None without runs."""
         found = self.values(arm, part, fraction, score=score)
         return statistics.mean(found) if found else None
 
-    def told(self, arm: str, part: str = "test", fraction: float = 1.0, *, score: str | None = None) -> str:
+    def told(self, arm: str, part: str = "test", fraction: float | None = None, *, score: str | None = None) -> str:
         """Mean and deviation for people."""
         return spread(self.values(arm, part, fraction, score=score))
 
-    def gain(self, arm: str = INPUT, other: str = BASELINE, part: str = "test", fraction: float = 1.0) -> float | None:
+    def gain(
+        self, arm: str = INPUT, other: str = BASELINE, part: str = "test", fraction: float | None = None
+    ) -> float | None:
         """By how much the mean of an arm is above another's."""
         after, before = self.mean(arm, part, fraction), self.mean(other, part, fraction)
         return None if after is None or before is None else after - before
 
-    def noise(self, arm: str = INPUT, other: str = BASELINE, part: str = "test", fraction: float = 1.0) -> float | None:
+    def noise(
+        self, arm: str = INPUT, other: str = BASELINE, part: str = "test", fraction: float | None = None
+    ) -> float | None:
         """The standard error of that difference; None with a single seed."""
         both = [self.values(name, part, fraction) for name in (arm, other)]
         if min(map(len, both)) < 2:

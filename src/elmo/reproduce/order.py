@@ -1,9 +1,10 @@
 """Which runs tables and figures need, in the order in which they are worth most: Table 1 first, seed by seed."""
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from elmo.reproduce.arms import ARMS_OF, BASELINE, INPUT, TUNED
-from elmo.reproduce.jobs import AnyJob, ProbeJob, SenseJob, TaskJob
+from elmo.reproduce.jobs import AnyJob, ProbeJob, SenseJob, TaskJob, recipe_of
 from elmo.reproduce.settings import AnyData, Options, ProbeData, SenseData, TaskData
 
 Chosen = Mapping[str, tuple[Options, Options] | None]  # of each data set: for the baseline, for ELMo; None: not yet
@@ -38,9 +39,9 @@ def ordered_jobs(
                         continue
                     options = chosen[data.name]
                     assert options is not None
-                    for part in data.fractions if curve else (fraction,):
+                    for part in [f for f in data.fractions if f < fraction] if curve else (fraction,):
                         point = options[0 if arm == BASELINE else 1]
-                        yield TaskJob(data=data, arm=arm, seed=seed, fraction=part, point=point)
+                        yield _named(TaskJob(data=data, arm=arm, seed=seed, fraction=part, point=point))
 
     main = list(seed_by_seed((BASELINE, INPUT)))
     found += [job for job in main if job.seed == 1]
@@ -51,7 +52,13 @@ def ordered_jobs(
     if "figure1" in names:
         found += seed_by_seed((BASELINE, INPUT), curve=True)
     found += seed_by_seed((TUNED,))
-    return found
+    return list(dict.fromkeys(found))
+
+
+def _named(job: TaskJob) -> TaskJob:
+    """A lambda that is the recipe's own is no arm of its own, but ELMo at the input."""
+    usual = dataclasses.replace(job, arm=INPUT)
+    return usual if job.arm.startswith("lambda ") and recipe_of(job) == recipe_of(usual) else job
 
 
 def _of_layers(sets: Iterable[AnyData], names: Sequence[str], *, seeds: int) -> Iterator[AnyJob]:

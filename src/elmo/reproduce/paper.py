@@ -1,4 +1,4 @@
-"""The figures that Peters et al. (NAACL 2018) have, as far as they are printed: what is made again stands beside them."""
+"""The figures that Peters et al. (NAACL 2018) print; what is made again stands beside them."""
 
 from elmo.reproduce.settings import Row
 

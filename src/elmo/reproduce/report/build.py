@@ -21,9 +21,12 @@ MARKDOWN, PAGE = "report.md", "report.html"
 Chosen = Mapping[str, tuple[Options, Options] | None]
 
 
-def comparisons(data: Sequence[TaskData], runs: Sequence[Mapping[str, Any]], chosen: Chosen) -> list[Comparison]:
+def comparisons(
+    data: Sequence[TaskData], runs: Sequence[Mapping[str, Any]], chosen: Chosen, *, whole: float = 1.0
+) -> list[Comparison]:
     """The runs of each data set whose options are chosen."""
-    return [Comparison(one, runs, points) for one in data if (points := chosen.get(one.name)) is not None]
+    known = [(one, chosen.get(one.name)) for one in data]
+    return [Comparison(one, runs, points, whole=whole) for one, points in known if points is not None]
 
 
 def report_parts(

@@ -123,9 +123,7 @@ def _svg(title: str, height: int, parts: Sequence[str]) -> str:
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float) -> str:
-    return (
-        f"<line x1='{x1:.1f}' y1='{y1:.1f}' x2='{x2:.1f}' y2='{y2:.1f}' stroke='{colour}' stroke-width='{width:g}'/>"
-    )
+    return f"<line x1='{x1:.1f}' y1='{y1:.1f}' x2='{x2:.1f}' y2='{y2:.1f}' stroke='{colour}' stroke-width='{width:g}'/>"
 
 
 def _mark(x: float, y: float, number: int, colour: str) -> str:

@@ -38,9 +38,7 @@ class Facts:
     @property
     def files(self) -> ReportTable | None:
         """The hashes of the data."""
-        found = {
-            (run["set"], name): digest for run in self.runs for name, digest in sorted(run["files"].items())
-        }
+        found = {(run["set"], name): digest for run in self.runs for name, digest in sorted(run["files"].items())}
         if not found:
             return None
         rows = [[name, part, digest] for (name, part), digest in sorted(found.items())]

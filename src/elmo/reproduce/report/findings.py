@@ -129,7 +129,8 @@ def _perplexity(one: Comparison) -> _Check | None:
 
 
 def _grows(one: Comparison) -> _Check | None:
-    least = next((fraction for fraction in sorted(one.data.fractions) if one.of(INPUT, fraction)), None)
+    shares = [fraction for fraction in sorted(one.data.fractions) if fraction < one.whole]
+    least = next((fraction for fraction in shares if one.of(INPUT, fraction)), None)
     whole = one.gain()
     part = None if least is None else one.gain(fraction=least)
     if least is None or whole is None or part is None:
@@ -141,7 +142,9 @@ def _tenfold(one: Comparison) -> _Check | None:
     with_elmo, without = one.mean(INPUT, fraction=0.01), one.mean(BASELINE, fraction=0.1)
     if with_elmo is None or without is None:
         return None
-    return _Check(with_elmo >= without, f"{one.data.name} {with_elmo:.1f} with ELMo and 1 %, {without:.1f} without and 10 %")
+    return _Check(
+        with_elmo >= without, f"{one.data.name} {with_elmo:.1f} with ELMo and 1 %, {without:.1f} without and 10 %"
+    )
 
 
 def _sooner(one: Comparison) -> _Check | None:

@@ -34,10 +34,7 @@ def table_6(runs: Sequence[Run]) -> Part:
     part = Part(name="table6", title="Table 6: parts of speech by layer")
     if runs:
         count = len(runs[0]["dev"])
-        rows = [
-            [split, *(spread([run[split][n] for run in runs]) for n in range(count))]
-            for split in ("dev", "test")
-        ]
+        rows = [[split, *(spread([run[split][n] for run in runs]) for n in range(count))] for split in ("dev", "test")]
         theirs = [f"{value:g}" for value in paper.TABLE6]
         rows.append(["*the paper (Penn Treebank)*", "", *theirs, *[""] * (count - 3)])
         caption = f"Accuracy of a linear classifier on each layer alone, {len(runs)} seeds"

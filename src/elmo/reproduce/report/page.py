@@ -45,7 +45,10 @@ def _lines(title: str, parts: Sequence[Part], findings: Sequence[Finding], facts
     yield f"<style>{STYLE}</style></head><body><main>"
     yield f"<h1>{escape(title)}</h1><p>Beside {escape(paper.TITLE)}.</p>"
     yield "<nav aria-label='Contents'><ul>"
-    for name, told in [*([("findings", "The paper's findings")] if findings else []), *((p.name, p.title) for p in parts)]:
+    for name, told in [
+        *([("findings", "The paper's findings")] if findings else []),
+        *((p.name, p.title) for p in parts),
+    ]:
         yield f"<li><a href='#{escape(name)}'>{escape(told)}</a></li>"
     yield "</ul></nav>"
     yield from (f"<p>{_marked(line)}</p>" for line in facts.lines)

@@ -17,7 +17,7 @@ def figure_1(sets: Sequence[Comparison]) -> Part:
     part = Part(name="figure1", title="Figure 1: less training data")
     rows: list[list[str]] = []
     for one in sets:
-        fractions = [f for f in (*sorted(one.data.fractions), 1.0) if one.of(BASELINE, f) and one.of(INPUT, f)]
+        fractions = [f for f in sorted({*one.data.fractions, one.whole}) if one.of(BASELINE, f) and one.of(INPUT, f)]
         if len(fractions) < 2:
             continue
         rows += curve_cells(one, fractions)

@@ -34,12 +34,19 @@ def table_1(sets: Sets) -> Part:
         seeds = f"{len(one.of(BASELINE))}, {len(one.of(INPUT))}"
         rows.append(
             [
-                _titled(one), *published, one.told(BASELINE), f"**{one.told(INPUT)}**", _gain(one),
-                f"{share:.1f} %", seeds,
-            ]  # fmt: skip
+                _titled(one),
+                *published,
+                one.told(BASELINE),
+                f"**{one.told(INPUT)}**",
+                _gain(one),
+                f"{share:.1f} %",
+                seeds,
+            ]
         )
     if rows:
-        part.tables.append(ReportTable(caption="Test scores, mean and deviation over seeds", columns=columns, rows=rows))
+        part.tables.append(
+            ReportTable(caption="Test scores, mean and deviation over seeds", columns=columns, rows=rows)
+        )
     if bars:
         told = "; ".join(f"{name}: paper {theirs:.1f}, here {ours:.1f}" for name, theirs, ours in bars)
         svg = pairs_plot("Errors taken away by ELMo (%)", bars, ("the paper", "here"))
@@ -75,9 +82,15 @@ def table_7(sets: Sets) -> Part:
         kept = "" if tuning["gained"] else " (left as it was)"
         rows.append(
             [
-                _titled(one), *published, f"{tuning['before']:.1f}", f"**{tuning['after']:.1f}**{kept}",
-                f"{tuning['outside']:.1%}", one.told(INPUT), one.told(TUNED), _gain(one, TUNED, INPUT),
-            ]  # fmt: skip
+                _titled(one),
+                *published,
+                f"{tuning['before']:.1f}",
+                f"**{tuning['after']:.1f}**{kept}",
+                f"{tuning['outside']:.1%}",
+                one.told(INPUT),
+                one.told(TUNED),
+                _gain(one, TUNED, INPUT),
+            ]
         )
     if rows:
         columns = [
@@ -121,7 +134,10 @@ def _gain(one: Comparison, arm: str = INPUT, other: str = BASELINE) -> str:
 def _all_scores(sets: Sets) -> list[ReportTable]:
     """Every score of every task, on dev and test."""
     rows = [
-        [f"{_titled(one)}: {score}", *(one.told(arm, p, score=score) for arm in (BASELINE, INPUT) for p in ("dev", "test"))]
+        [
+            f"{_titled(one)}: {score}",
+            *(one.told(arm, p, score=score) for arm in (BASELINE, INPUT) for p in ("dev", "test")),
+        ]
         for one in _having(sets, BASELINE, INPUT)
         for score in one.scores
     ]
