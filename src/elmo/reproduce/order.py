@@ -9,7 +9,7 @@ from elmo.reproduce.settings import AnyData, Options, ProbeData, SenseData, Task
 
 Chosen = Mapping[str, tuple[Options, Options] | None]  # of each data set: for the baseline, for ELMo; None: not yet
 SEARCHED = (BASELINE, INPUT)
-_IN_PAPER = ("table2", "table3", "figure2")  # tables of the data sets that stand for one of the paper's
+_IN_PAPER = ("table2", "table3", "figure2")  # of the data sets that stand for one of the paper's, if any does
 
 
 def search_jobs(data: TaskData) -> list[TaskJob]:
@@ -23,7 +23,10 @@ def ordered_jobs(
     sets: Iterable[AnyData], names: Sequence[str], chosen: Chosen, *, seeds: int, fraction: float = 1.0
 ) -> list[AnyJob]:
     """All jobs that can be made now. Those of a data set whose options are not chosen yet are its search alone."""
-    tasks = [data for data in sets if isinstance(data, TaskData) and _arms(data, names)]
+    tasks = [data for data in sets if isinstance(data, TaskData)]
+    some = any(data.paper is not None for data in tasks)
+    arms_of = {data.name: _arms(data, names, in_paper=data.paper is not None or not some) for data in tasks}
+    tasks = [data for data in tasks if arms_of[data.name]]
     tasks.sort(key=lambda data: -data.minutes)  # the longest first, so that none of them is left for the end
     found: list[AnyJob] = []
     for data in tasks:
@@ -35,7 +38,7 @@ def ordered_jobs(
         for seed in range(1, seeds + 1):
             for data in ready:
                 for arm in arms:
-                    if seed > data.seeds or arm not in _arms(data, names):
+                    if seed > data.seeds or arm not in arms_of[data.name]:
                         continue
                     options = chosen[data.name]
                     assert options is not None
@@ -69,11 +72,11 @@ def _of_layers(sets: Iterable[AnyData], names: Sequence[str], *, seeds: int) -> 
             yield from (ProbeJob(data=data, seed=seed) for seed in range(1, min(seeds, data.seeds) + 1))
 
 
-def _arms(data: TaskData, names: Sequence[str]) -> set[str]:
+def _arms(data: TaskData, names: Sequence[str], *, in_paper: bool) -> set[str]:
     """Those that the wanted tables have of a data set."""
     wanted: set[str] = set()
     for name in names:
-        if name in _IN_PAPER and data.paper is None:
+        if name in _IN_PAPER and not in_paper:
             continue
         if name == "figure1" and not data.fractions:
             continue

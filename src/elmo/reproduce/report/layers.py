@@ -43,6 +43,27 @@ def table_6(runs: Sequence[Run]) -> Part:
     return part
 
 
+def small_table_5(shares: Sequence[Sequence[float]]) -> Part:
+    """Senses of the packaged sentences, without a corpus that is annotated."""
+    part = Part(name="table5", title="Table 5 in small: senses of the packaged words by layer")
+    names = ("24 words, 240 sentences", "25 other words, 500 sentences")
+    rows = [[name, *_told(*layers)] for name, layers in zip(names, shares, strict=True)]
+    caption = "Share of the uses whose nearest other use of the word has the same sense (%)"
+    columns = ["sentences", "tokens", *_lstms(len(shares[0]))]
+    part.tables.append(ReportTable(caption=caption, columns=columns, rows=rows))
+    return part
+
+
+def small_table_6(shares: Sequence[float]) -> Part:
+    """Nouns and verbs of the packaged sentences."""
+    part = Part(name="table6", title="Table 6 in small: nouns and verbs by layer")
+    rows = [["20 words, 160 sentences", *_told(*shares)]]
+    caption = "Share of the uses told to be noun or verb by the uses of other words (%); a guess has 50"
+    columns = ["sentences", "tokens", *_lstms(len(shares))]
+    part.tables.append(ReportTable(caption=caption, columns=columns, rows=rows))
+    return part
+
+
 def together(run: Run) -> Mapping[str, Any]:
     """The scores of all test sets together."""
     found: Mapping[str, Any] = run["scores"][-1]
