@@ -34,7 +34,6 @@ def table_4(
     index: WordIndex | None,
     vectors: Path | None,
     train_vectors: bool = False,
-    count: int = COUNT,
 ) -> Part:
     """Neighbours among the sentences of an index, or the packaged ones."""
     from elmo.analysis.index import answer_from_index  # loads what searches only here
@@ -42,10 +41,10 @@ def table_4(
     part = Part(name="table4", title="Table 4: neighbours of a word, with its context and without")
     if index is None:
         where = f"{len(read_collection())} packaged sentences"
-        answers = answer_questions(embedder, QUESTIONS, _packaged(embedder), count=count)
+        answers = answer_questions(embedder, QUESTIONS, _packaged(embedder), count=COUNT)
     else:
         where = f"{index.manifest.sentences:,} sentences, {len(index):,} words"
-        answers = answer_from_index(embedder, list(QUESTIONS), index, count=count)
+        answers = answer_from_index(embedder, list(QUESTIONS), index, count=COUNT)
     part.texts.append(f"Searched are {where}; at most one word of a sentence.")
     rows = [["GloVe", f"*the paper:* {', '.join(paper.TABLE4)}"]]
     if vectors is not None:

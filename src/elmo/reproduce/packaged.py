@@ -78,17 +78,14 @@ def write_nouns_verbs(folder: Path) -> TaskData:
     """The same sentences as files of tags to train a small tagger on, their words apart; and its settings."""
     uses = read_nouns_verbs()
     words = list(dict.fromkeys(use.word for use in uses))
-    cuts = {
-        "train": (0, -DEV_WORDS - TEST_WORDS),
-        "dev": (-DEV_WORDS - TEST_WORDS, -TEST_WORDS),
-        "test": (-TEST_WORDS, None),
-    }
+    dev, test = len(words) - DEV_WORDS - TEST_WORDS, len(words) - TEST_WORDS
+    cuts = {"train": (0, dev), "dev": (dev, test), "test": (test, len(words))}
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = Tokenizer()
     for part, (first, last) in cuts.items():
         own = set(words[first:last])
         blocks = (_columns(use, tokenizer) for use in uses if use.word in own)
-        write_file(folder / f"{part}.txt", "\n".join(blocks).encode())
+        write_file(folder / f"{part}.txt", "".join(blocks).encode())
     return TaskData(
         name=NOUNS_VERBS,
         title="nouns and verbs of the packaged sentences",

@@ -1,10 +1,13 @@
 """`reproduce_paper`: everything that is wanted, as far as the data that are there allow, and the report of it."""
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from elmo.embed.embedder import Embedder
 from elmo.embed.loading import load
@@ -12,14 +15,14 @@ from elmo.reproduce.catalogue import CATALOGUE, data_of
 from elmo.reproduce.choosing import chosen_lines
 from elmo.reproduce.jobs import Sources
 from elmo.reproduce.near import table_4
-from elmo.reproduce.packaged import sense_shares, tag_shares, write_nouns_verbs
+from elmo.reproduce.packaged import NOUNS_VERBS, sense_shares, tag_shares, write_nouns_verbs
 from elmo.reproduce.queue import RunQueue, make_missing
 from elmo.reproduce.report.build import PAGE, comparisons, report_parts, write_report
 from elmo.reproduce.report.facts import Facts
 from elmo.reproduce.report.layers import small_table_5, small_table_6
 from elmo.reproduce.report.parts import Part
 from elmo.reproduce.runs import RUNS, RunFile, read_runs
-from elmo.reproduce.settings import AnyData, TaskData, missing_files
+from elmo.reproduce.settings import AnyData, ProbeData, SenseData, TaskData, missing_files
 
 QUICK = 0.1  # of the training data
 
@@ -64,12 +67,12 @@ def reproduce_paper(wishes: Wishes) -> list[str]:
     if "figure2" in wishes.names and not any(isinstance(data, TaskData) for data in there.values()):
         folder = wishes.cache / "packaged"
         packaged = write_nouns_verbs(folder)
-        queues.append(
-            _queue({packaged.name: packaged}, ["figure2"], folder, replace(wishes, quick=False, vectors=None))
-        )
+        plain = replace(wishes, quick=False, vectors=None, seeds=1)
+        queues.append(_queue({packaged.name: packaged}, ["figure2"], folder, plain))
     file = RunFile(wishes.output / RUNS)
     for queue in queues:
-        make_missing(queue, file, processes=wishes.processes, minutes=wishes.minutes)
+        with _threads(1 if NOUNS_VERBS in queue.sets else None):
+            make_missing(queue, file, processes=wishes.processes, minutes=wishes.minutes)
     _write(wishes, there, queues, missing)
     print(f"the report is {wishes.output / PAGE}", flush=True)
     return [problem for queue in queues for problem in queue.problems]
@@ -110,13 +113,9 @@ def _write(wishes: Wishes, there: Mapping[str, AnyData], queues: Sequence[RunQue
 
 def _small_parts(wishes: Wishes, there: Mapping[str, AnyData]) -> dict[str, Part]:
     """What is made of the packaged sentences, or of an index, by this very process."""
-    names = set(wishes.names)
-    kinds = {type(data).__name__ for data in there.values()}
-    wanted = names & {
-        "table4",
-        *({"table5"} if "SenseData" not in kinds else ()),
-        *({"table6"} if "ProbeData" not in kinds else ()),
-    }
+    kinds = {type(data) for data in there.values()}
+    large = {name for name, kind in (("table5", SenseData), ("table6", ProbeData)) if kind in kinds}
+    wanted = (set(wishes.names) & {"table4", "table5", "table6"}) - large
     if not wanted:
         return {}
     embedder: Embedder = load(wishes.model, device=wishes.device)
@@ -131,6 +130,17 @@ def _small_parts(wishes: Wishes, there: Mapping[str, AnyData]) -> dict[str, Part
     if "table6" in wanted:
         found["table6"] = small_table_6(tag_shares(embedder))
     return found
+
+
+@contextmanager
+def _threads(count: int | None) -> Iterator[None]:
+    """Torch's threads: a second one costs a step on a few short sentences more than it gives."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count or before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _place(part: Part) -> int:
