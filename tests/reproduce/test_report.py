@@ -13,7 +13,7 @@ from elmo.reproduce.comparison import Comparison, passed_after, spread
 from elmo.reproduce.report.build import report_parts, write_report
 from elmo.reproduce.report.drawing import COLOURS, Series, line_plot
 from elmo.reproduce.report.facts import Facts
-from elmo.reproduce.report.findings import Finding, check_findings
+from elmo.reproduce.report.findings import PaperFinding, check_findings
 from elmo.reproduce.report.parts import Part, ReportTable
 from elmo.reproduce.settings import AnyData, TaskData
 
@@ -117,7 +117,7 @@ def test_senses_and_tags_are_told_by_layer() -> None:
 
 def test_each_finding_is_held_or_not_by_its_figures(names: Comparison) -> None:
     found = {finding.claim.partition(" (")[0]: finding for finding in check_findings([names], [], [])}
-    assert found["ELMo helps on all six tasks"] == Finding(
+    assert found["ELMo helps on all six tasks"] == PaperFinding(
         "ELMo helps on all six tasks (Table 1)", "held", ["names +5.00 ± 1.41"]
     )
     assert found["All layers are at least as good as the top one"].verdict == "not held"

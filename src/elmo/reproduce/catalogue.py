@@ -1,5 +1,6 @@
 """What can be made: each table and figure of the paper, with what it needs. For `elmo reproduce --list`."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -11,7 +12,7 @@ EVERYTHING = "all"
 Kind = Literal["tasks", "senses", "tags", "neighbours"]
 
 
-class Entry(NamedTuple):
+class Chapter(NamedTuple):
     """A table or figure. `small`: whether something of it can be made of the packaged sentences alone."""
 
     title: str
@@ -19,16 +20,16 @@ class Entry(NamedTuple):
     small: bool = False
 
 
-CATALOGUE: dict[str, Entry] = {
-    "table1": Entry("six tasks with ELMo and without", "tasks"),
-    "table2": Entry("all layers or the top one, lambda", "tasks"),
-    "table3": Entry("ELMo at the input, at the output, at both", "tasks"),
-    "table4": Entry("neighbours of a word in context, beside those of static vectors", "neighbours", small=True),
-    "table5": Entry("word senses by layer", "senses", small=True),
-    "table6": Entry("parts of speech by layer", "tags", small=True),
-    "table7": Entry("perplexity before and after tuning on a task's text", "tasks"),
-    "figure1": Entry("scores over the size of the training data", "tasks"),
-    "figure2": Entry("what the mixes at input and output learn", "tasks", small=True),
+CATALOGUE: dict[str, Chapter] = {
+    "table1": Chapter("six tasks with ELMo and without", "tasks"),
+    "table2": Chapter("all layers or the top one, lambda", "tasks"),
+    "table3": Chapter("ELMo at the input, at the output, at both", "tasks"),
+    "table4": Chapter("neighbours of a word in context, beside those of static vectors", "neighbours", small=True),
+    "table5": Chapter("word senses by layer", "senses", small=True),
+    "table6": Chapter("parts of speech by layer", "tags", small=True),
+    "table7": Chapter("perplexity before and after tuning on a task's text", "tasks"),
+    "figure1": Chapter("scores over the size of the training data", "tasks"),
+    "figure2": Chapter("what the mixes at input and output learn", "tasks", small=True),
 }
 
 
@@ -62,7 +63,7 @@ def gpu_minutes(name: str, settings: Mapping[str, AnyData]) -> float:
         runs = len(ARMS_OF[name])
     if name == "figure1":
         tasks = [data for data in data_of(name, settings) if isinstance(data, TaskData)]
-        return sum(runs * data.minutes * (1 + sum(f**0.5 for f in data.fractions)) for data in tasks)
+        return sum(runs * data.minutes * (1 + sum(math.sqrt(f) for f in data.fractions)) for data in tasks)
     return sum(runs * data.minutes for data in data_of(name, settings))
 
 

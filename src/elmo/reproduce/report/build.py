@@ -1,16 +1,16 @@
 """A report put together: which parts are wanted, what their runs say, and the files that it is written into."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from elmo.disk.writing import write_file
 from elmo.reproduce.comparison import Comparison
 from elmo.reproduce.report.facts import Facts
-from elmo.reproduce.report.findings import Finding, check_findings
+from elmo.reproduce.report.findings import PaperFinding, check_findings
 from elmo.reproduce.report.layers import table_5, table_6
 from elmo.reproduce.report.markdown import PICTURES, markdown
-from elmo.reproduce.report.page import html_page
+from elmo.reproduce.report.page import report_page
 from elmo.reproduce.report.parts import Part
 from elmo.reproduce.report.plots import figure_1, figure_2
 from elmo.reproduce.report.scores import table_1, table_2, table_3, table_7
@@ -31,11 +31,11 @@ def comparisons(
 
 def report_parts(
     names: Sequence[str], sets: Sequence[Comparison], runs: Sequence[Mapping[str, Any]]
-) -> tuple[list[Part], list[Finding]]:
+) -> tuple[list[Part], list[PaperFinding]]:
     """The wanted parts, in the paper's order, and the findings that the runs can tell of."""
     senses = [run for run in runs if run["kind"] == "senses"]
     tags = [run for run in runs if run["kind"] == "probe"]
-    made = {
+    made: dict[str, Callable[[], Part]] = {
         "table1": lambda: table_1(sets),
         "table2": lambda: table_2(sets),
         "table3": lambda: table_3(sets),
@@ -52,7 +52,7 @@ def report_parts(
     return parts, check_findings(sets, senses, tags)
 
 
-def write_report(folder: Path, parts: Sequence[Part], findings: Sequence[Finding], facts: Facts) -> None:
+def write_report(folder: Path, parts: Sequence[Part], findings: Sequence[PaperFinding], facts: Facts) -> None:
     """report.html, report.md and the pictures of that."""
     pictures = folder / PICTURES
     pictures.mkdir(parents=True, exist_ok=True)
@@ -60,4 +60,4 @@ def write_report(folder: Path, parts: Sequence[Part], findings: Sequence[Finding
         for picture in part.pictures:
             write_file(pictures / f"{picture.name}.svg", picture.svg.encode())
     write_file(folder / MARKDOWN, markdown(TITLE, parts, findings, facts, pictures=PICTURES).encode())
-    write_file(folder / PAGE, html_page(TITLE, parts, findings, facts).encode())
+    write_file(folder / PAGE, report_page(TITLE, parts, findings, facts).encode())

@@ -13,7 +13,7 @@ Sets = Sequence[Comparison]
 
 
 @dataclass(frozen=True)
-class Finding:
+class PaperFinding:
     """A sentence of the paper's, what became of it here, and the figures."""
 
     claim: str
@@ -29,7 +29,9 @@ class _Check:
     told: str
 
 
-def check_findings(sets: Sets, senses: Sequence[Mapping[str, Any]], tags: Sequence[Mapping[str, Any]]) -> list[Finding]:
+def check_findings(
+    sets: Sets, senses: Sequence[Mapping[str, Any]], tags: Sequence[Mapping[str, Any]]
+) -> list[PaperFinding]:
     """All of them, in the paper's order."""
     in_paper = [one for one in sets if one.data.paper is not None]
     return [
@@ -57,7 +59,7 @@ def check_findings(sets: Sets, senses: Sequence[Mapping[str, Any]], tags: Sequen
     ]
 
 
-def _finding(claim: str, checks: Sequence[_Check]) -> Finding:
+def _finding(claim: str, checks: Sequence[_Check]) -> PaperFinding:
     agreeing = sum(check.agrees for check in checks)
     verdict: Verdict = "held in part"
     if not checks:
@@ -66,7 +68,7 @@ def _finding(claim: str, checks: Sequence[_Check]) -> Finding:
         verdict = "held"
     elif agreeing == 0:
         verdict = "not held"
-    return Finding(claim, verdict, [check.told for check in checks])
+    return PaperFinding(claim, verdict, [check.told for check in checks])
 
 
 def _each(sets: Sets, check: Callable[[Comparison], _Check | None]) -> list[_Check]:

@@ -4,13 +4,15 @@ from collections.abc import Iterator, Sequence
 
 from elmo.reproduce import paper
 from elmo.reproduce.report.facts import Facts
-from elmo.reproduce.report.findings import Finding
+from elmo.reproduce.report.findings import PaperFinding
 from elmo.reproduce.report.parts import Part, ReportTable
 
 PICTURES = "pictures"
 
 
-def markdown(title: str, parts: Sequence[Part], findings: Sequence[Finding], facts: Facts, *, pictures: str) -> str:
+def markdown(
+    title: str, parts: Sequence[Part], findings: Sequence[PaperFinding], facts: Facts, *, pictures: str
+) -> str:
     """The whole text; `pictures` is the folder of the drawings, as links have it."""
     lines = [f"# {title}", "", f"Beside {paper.TITLE}.", ""]
     lines += [*(line + "  " for line in facts.lines[:-1]), facts.lines[-1], ""]
@@ -43,7 +45,7 @@ def _part(part: Part, pictures: str) -> Iterator[str]:
         yield from (*(f"- {note}" for note in part.notes), "")
 
 
-def _findings(findings: Sequence[Finding]) -> list[str]:
+def _findings(findings: Sequence[PaperFinding]) -> list[str]:
     if not findings:
         return []
     rows = [[found.claim, f"**{found.verdict}**", "; ".join(found.figures)] for found in findings]

@@ -7,7 +7,7 @@ from html import escape
 
 from elmo.reproduce import paper
 from elmo.reproduce.report.facts import Facts
-from elmo.reproduce.report.findings import Finding
+from elmo.reproduce.report.findings import PaperFinding
 from elmo.reproduce.report.parts import Part, Picture, ReportTable
 
 STYLE = """
@@ -32,12 +32,12 @@ nav ul { columns: 2; padding-left: 1.2rem; }
 """
 
 
-def html_page(title: str, parts: Sequence[Part], findings: Sequence[Finding], facts: Facts) -> str:
+def report_page(title: str, parts: Sequence[Part], findings: Sequence[PaperFinding], facts: Facts) -> str:
     """The whole page."""
     return "".join(f"{line}\n" for line in _lines(title, parts, findings, facts))
 
 
-def _lines(title: str, parts: Sequence[Part], findings: Sequence[Finding], facts: Facts) -> Iterator[str]:
+def _lines(title: str, parts: Sequence[Part], findings: Sequence[PaperFinding], facts: Facts) -> Iterator[str]:
     yield "<!DOCTYPE html>"
     yield f"<html lang='en'><head><meta charset='utf-8'><title>{escape(title)}</title>"
     yield "<meta name='viewport' content='width=device-width, initial-scale=1'>"
@@ -92,7 +92,7 @@ def _table(table: ReportTable) -> Iterator[str]:
     yield "</tbody></table></div>"
 
 
-def _findings(findings: Sequence[Finding]) -> Iterator[str]:
+def _findings(findings: Sequence[PaperFinding]) -> Iterator[str]:
     if not findings:
         return
     yield "<section id='findings'><h2>The paper's findings</h2>"
