@@ -13,9 +13,10 @@ from elmo.reproduce.report.parts import Part, Picture, ReportTable
 STYLE = """
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 72rem; padding: 0 1rem 3rem; }
-h1, h2 { line-height: 1.2; overflow-wrap: anywhere; }
+h1, h2 { line-height: 1.2; }
+h1, h2, p, li { overflow-wrap: anywhere; }
 h2 { margin-top: 2.5rem; }
-code { overflow-wrap: anywhere; }
+
 .scroll { overflow-x: auto; margin: 1rem 0; }
 .scroll:focus-visible { outline: 2px solid #0072b2; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
