@@ -66,8 +66,8 @@ def nearest_words(vectors: WordVectors, word: str, count: int = NEAREST) -> list
         raise InputError(f"the static vectors have no word {word!r}; take a file that has it")
     own = vectors.words.index(word)
     similar = unit(vectors.vectors) @ unit(vectors.vectors[own])
-    similar[own] = -np.inf
-    return [vectors.words[n] for n in np.argsort(-similar, kind="stable")[:count].tolist()]
+    nearest = [n for n in np.argsort(-similar, kind="stable").tolist() if n != own]
+    return [vectors.words[n] for n in nearest[:count]]
 
 
 def word2vec(sentences: Iterable[Sequence[str]], *, dim: int = 100) -> WordVectors:

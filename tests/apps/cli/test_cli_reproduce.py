@@ -85,3 +85,29 @@ test = "nowhere.jsonl"
 metric = "accuracy"
 where = "https://example.org"
 """
+
+
+def test_table_4_is_made_of_an_index_beside_static_vectors(command: Command, model: Path, tmp_path: Path) -> None:
+    text = "The actors rehearsed the play .\nA quick play ended the game .\nNobody saw the sea .\n"
+    (tmp_path / "text.txt").write_text(text, encoding="utf-8")
+    (tmp_path / "glove.txt").write_text("play 1 0\ngame 2 0.1\nsea -1 0\n", encoding="utf-8")
+    index = tmp_path / "index"
+    built = command("index", "build", tmp_path / "text.txt", "-o", index, "--tokenized", "--model", model)
+    assert built.code == 0, built.err
+    out = tmp_path / "out"
+    options = ["--index", index, "--vectors", tmp_path / "glove.txt", "--model", model, "--device", "cpu", "-o", out]
+    done = command("reproduce", "table4", *options)
+    assert done.code == 0, done.err
+    told = (out / "report.md").read_text("utf-8")
+    assert "3 sentences" in told
+    assert "| static vectors (glove.txt) | game, sea |" in told
+    assert "text.txt, line" in told
+    assert "multiplayer" in told  # the paper's
+
+
+def test_word2vec_is_trained_on_the_same_text(command: Command, model: Path, tmp_path: Path) -> None:
+    pytest.importorskip("gensim", reason="the extra `word2vec` is not installed")
+    out = tmp_path / "out"
+    done = command("reproduce", "table4", "--word2vec", "--model", model, "--device", "cpu", "-o", out)
+    assert done.code == 0, done.err
+    assert "| word2vec, of the same text |" in (out / "report.md").read_text("utf-8")

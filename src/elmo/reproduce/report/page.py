@@ -114,7 +114,7 @@ def _picture(picture: Picture) -> str:
 
 def _marked(text: str) -> str:
     """The few marks of cells and sentences as HTML."""
-    found = escape(text)
+    found = escape(text).replace(" ± ", "\u00a0±\u00a0")  # a line does not end there
     found = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", found)
     found = re.sub(r"(?<![\w*])\*(?!\s)(.+?)\*(?![\w*])", r"<em>\1</em>", found)
     return re.sub(r"`(.+?)`", r"<code>\1</code>", found)
