@@ -1,6 +1,5 @@
 """Steps in fixed shapes, on a CPU, where nothing is recorded: what they learn is what the packed steps learn."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,12 +9,8 @@ from tests.tasks.conftest import SAMPLES_OF_TASKS, Sample, small_recipe
 from tests.tolerances import assert_near
 from torch import Tensor
 
-from elmo.ops import crf
 from elmo.tasks.training import learner as learner_module
-from elmo.tasks.training.checkpoint import TaskProgress
-from elmo.tasks.training.fixedsteps import MOST_POSITIONS, FixedSteps, fixed_shape
 from elmo.tasks.training.learner import Learner
-from elmo.tasks.training.trainer import train_task
 from elmo.weights.loaded import LoadedModel
 
 CAPTURED = ["ner", "pos", "classification", "classification of lines", "roles", "entailment", "questions"]

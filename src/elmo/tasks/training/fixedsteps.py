@@ -140,6 +140,7 @@ class FixedSteps:
         except (torch.OutOfMemoryError, RuntimeError) as error:
             self._record_more = False
             logger.info("no more steps are recorded as CUDA graphs, which makes them slower: %s", one_line(error))
+            logger.debug("where", exc_info=True)
             torch.cuda.empty_cache()
             return
         self._pool = graph.pool()
