@@ -14,6 +14,7 @@ from elmo.ops import crf
 from elmo.ops.crf import Chain, crf_best_path, crf_loss
 from elmo.tasks.embedding.layercache import CacheConfig, LayerStore
 from elmo.tasks.training.directory import load_trained_task
+from elmo.tasks.task import Batch, Unwaited
 from elmo.tasks.training.fixedsteps import FixedSteps
 from elmo.tasks.training.learner import Learner
 from elmo.tasks.training.trainer import train_task
@@ -139,6 +140,28 @@ def test_recorded_steps_that_lose_a_path_are_taken_anew(model: LoadedModel, monk
             learner.settle()
     assert_near(torch.stack(losses[1]), torch.stack(losses[0]), dtype=torch.float32, name="losses")
     assert int(adam(lost, "step")[0]) == 9
+
+
+def test_a_step_that_cannot_be_recorded_is_taken_all_the_same(
+    model: LoadedModel, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A model that says wrongly that it waits for nothing."""
+    waiting, honest = (make_learner(SAMPLES_OF_TASKS["ner"], model, **DROPOUT) for _ in range(2))
+    ask = waiting.model.loss_without_waiting
+
+    def asking(batch: Batch) -> Unwaited:
+        found = ask(batch)
+        return found._replace(loss=found.loss * (1.0 if float(found.loss) > -1 else 2.0))
+
+    monkeypatch.setattr(waiting.model, "loss_without_waiting", asking)
+    losses: list[list[float]] = []
+    with caplog.at_level("INFO"):
+        for learner in (waiting, honest):
+            losses.append([float(learner.step(np.arange(4), step)) for step in range(5)])
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+    assert caplog.text.count("no more steps are recorded as CUDA graphs") == 1
+    assert not fixed_of(waiting).recorded
+    assert fixed_of(honest).recorded
 
 
 def test_a_stopped_run_of_recorded_steps_goes_on_bit_for_bit(

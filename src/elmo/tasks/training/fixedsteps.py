@@ -141,7 +141,11 @@ class FixedSteps:
             self._record_more = False
             logger.info("no more steps are recorded as CUDA graphs, which makes them slower: %s", one_line(error))
             logger.debug("where", exc_info=True)
+            del graph
             torch.cuda.empty_cache()
+            # A recording that was broken off leaves torch's generator believing in it; a whole one sets it right.
+            with recording(torch.cuda.CUDAGraph(), stream=self._stream):
+                torch.zeros((), device=self._device)
             return
         self._pool = graph.pool()
         self._graphs[shape] = _Graph(graph, result)
