@@ -13,8 +13,8 @@ from torch import Tensor
 from elmo.ops import crf
 from elmo.ops.crf import Chain, crf_best_path, crf_loss
 from elmo.tasks.embedding.layercache import CacheConfig, LayerStore
-from elmo.tasks.training.directory import load_trained_task
 from elmo.tasks.task import Batch, Unwaited
+from elmo.tasks.training.directory import load_trained_task
 from elmo.tasks.training.fixedsteps import FixedSteps
 from elmo.tasks.training.learner import Learner
 from elmo.tasks.training.trainer import train_task
@@ -154,10 +154,8 @@ def test_a_step_that_cannot_be_recorded_is_taken_all_the_same(
         return found._replace(loss=found.loss * (1.0 if float(found.loss) > -1 else 2.0))
 
     monkeypatch.setattr(waiting.model, "loss_without_waiting", asking)
-    losses: list[list[float]] = []
     with caplog.at_level("INFO"):
-        for learner in (waiting, honest):
-            losses.append([float(learner.step(np.arange(4), step)) for step in range(5)])
+        losses = [[float(one.step(np.arange(4), step)) for step in range(5)] for one in (waiting, honest)]
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
     assert caplog.text.count("no more steps are recorded as CUDA graphs") == 1
     assert not fixed_of(waiting).recorded
