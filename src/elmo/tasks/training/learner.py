@@ -78,7 +78,7 @@ class Learner:
             self.learning.values(),
             lr=config.learning_rate if self._rate is None else self._rate,
             weight_decay=config.weight_decay,
-            fused=device.type == "cuda" or self._rate is not None,
+            fused=True,
             capturable=device.type == "cuda" and self._rate is not None,
         )
         self.fixed: FixedSteps | None = None
@@ -175,9 +175,7 @@ class Learner:
             self.model.load_state_dict(parts["now"])
             for key, tensor in parts["adam"].items():
                 kind, _, name = key.partition(".")
-                # Adam counts its steps on the host, unless it is the fused one.
-                place = self.device if kind != "step" or self.device.type == "cuda" else "cpu"
-                self.optimizer.state[self.learning[name]][kind] = tensor.clone().to(place)
+                self.optimizer.state[self.learning[name]][kind] = tensor.clone().to(self.device)
             for name, parameter in self.learning.items():
                 _require_adam_state(self.optimizer.state.get(parameter, {}), parameter, name=name)
         except (RuntimeError, KeyError) as error:
