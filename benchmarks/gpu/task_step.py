@@ -2,8 +2,8 @@
 
     python -m benchmarks.gpu.task_step --data ner=eng.train --dev eng.testa --vectors glove.npz
 
-An epoch of the first task in each way, with its mean loss and, with --dev, the score after it; then steps of every
-task, the same batches both ways; the memory that each takes beside the layers of the biLM, and the kernels of a
+Epochs of the first task recorded, and one in each other way, with their mean loss and, with --dev, the score after
+each (--epochs 0: none); then steps of every task (--steps 0: none), the same batches both ways; the memory that each takes beside the layers of the biLM, and the kernels of a
 recorded step. A task without a file gets made-up examples, for names in lengths like CoNLL-2003's. `not recorded` is
 the recorded step launched by the host.
 """
@@ -29,13 +29,14 @@ from elmo.tasks.embedding.wordvectors import read_word_vectors
 from elmo.tasks.examples import Example, Text
 from elmo.tasks.recipes import Recipe, find_recipe, parse_change
 from elmo.tasks.training.batching import epoch_batches
+from elmo.tasks.training.fixedsteps import SEEN_BEFORE
 from elmo.tasks.training.learner import Learner
 from elmo.weights.formats import read_model
 
 WAYS = ("packed", "not recorded", "recorded", "recorded, without cuDNN")
 MADE_UP = {"ner": 14041, "chunk": 8936, "pos": 12544, "classification": 8544, "entailment": 20000}
 LABELS = {"ner": ("O", "B-PER", "I-PER", "B-LOC", "B-ORG", "I-ORG", "B-MISC", "O", "O", "O"), "chunk": ("B-NP", "I-NP")}
-SETTLING = 3  # passes over some batches before they are timed: shapes are recorded at the second
+SETTLING = SEEN_BEFORE + 2  # passes over some batches before they are timed: shapes are recorded by then
 
 
 def make_up(task: str, count: int) -> list[Example]:
@@ -155,6 +156,7 @@ def time_epochs(ways: Ways, way: str, epochs: int) -> float:
             told.append(f"{found[-1]:.2f} s (loss {loss:.4f}{score})")
     graphs = "" if learner.fixed is None else f"; graphs {[shape[0] for shape in learner.fixed.recorded]}"
     print(f"  {way:24} {'; '.join(told)}; {len(batches)} steps; {told_memory(before)}{graphs}", flush=True)
+    list_kernels(ways, way, learner, batches)
     return min(found)
 
 
@@ -170,14 +172,20 @@ def time_steps(ways: Ways, way: str, steps: int) -> float:
     milliseconds = 1000 * statistics.median(found) / len(batches)
     graphs = "" if learner.fixed is None else f"; {len(learner.fixed.recorded)} graphs"
     print(f"  {way:24} {milliseconds:8.2f} ms a step; {told_memory(before)}{graphs}", flush=True)
-    if way.startswith("recorded") and ways.given.profile:
-        lengths = learner.data.lengths
-        middle = sorted(batches, key=lambda rows: int(lengths[rows].max()))[len(batches) // 2]
-        kernels = kernels_of(lambda: learner.step(middle, 0), top=10_000)
-        busy, launches = sum(row[2] for row in kernels), sum(row[1] for row in kernels)
-        print(f"  kernels of the middle batch: {launches}, {busy:.2f} ms")
-        print_kernels(kernels[: ways.given.profile])
+    list_kernels(ways, way, learner, batches)
     return milliseconds
+
+
+def list_kernels(ways: Ways, way: str, learner: Learner, batches: list[Any]) -> None:
+    """What a recorded step of middle length is made of, where it is wanted."""
+    if not way.startswith("recorded") or not ways.given.profile:
+        return
+    lengths = learner.data.lengths
+    middle = sorted(batches, key=lambda rows: int(lengths[rows].max()))[len(batches) // 2]
+    kernels = kernels_of(lambda: learner.step(middle, 0), top=10_000)
+    busy, launches = sum(row[2] for row in kernels), sum(row[1] for row in kernels)
+    print(f"  kernels of the middle batch: {launches}, {busy:.2f} ms")
+    print_kernels(kernels[: ways.given.profile])
 
 
 def tried(do: Callable[[], float]) -> float:
@@ -206,16 +214,18 @@ def main(arguments: list[str] | None = None) -> None:
     logging.getLogger("elmo.tasks.training").setLevel(logging.DEBUG)  # why something is not recorded
     print(machine())
     store = LayerStore()
+    began = time.perf_counter()
     for task in given.tasks:
         ways = Ways(task, given, store)
         tokens = np.mean([sum(map(len, example.texts)) for example in ways.examples])
-        print(f"{task}: {len(ways.examples)} examples of {tokens:.1f} tokens")
-        if task == given.tasks[0]:
+        print(f"{task}: {len(ways.examples)} examples of {tokens:.1f} tokens ({time.perf_counter() - began:.0f} s)")
+        if task == given.tasks[0] and given.epochs:
             print("  epochs, training alone:")
-            found = {way: tried(lambda: time_epochs(ways, way, given.epochs)) for way in given.ways}  # noqa: B023
-            print_ratios(found)
-        print("  steps:")
-        print_ratios({way: tried(lambda: time_steps(ways, way, given.steps)) for way in given.ways})  # noqa: B023
+            epochs = {way: given.epochs if way == "recorded" else 1 for way in given.ways}
+            print_ratios({way: tried(lambda: time_epochs(ways, way, epochs[way])) for way in given.ways})  # noqa: B023
+        if given.steps:
+            print("  steps:")
+            print_ratios({way: tried(lambda: time_steps(ways, way, given.steps)) for way in given.ways})  # noqa: B023
 
 
 def print_ratios(found: dict[str, float]) -> None:

@@ -93,7 +93,7 @@ def test_a_recorded_step_is_the_one_that_is_not_recorded(name: str, precision: s
     fixed_of(eager)._record_more = False
     batches = [np.arange(4) + 4 * n for n in range(len(recorded.data) // 4)]
     bits, worst = [], 0.0
-    for step in range(4 * len(batches)):
+    for step in range(6 * len(batches)):
         rows = batches[step % len(batches)]
         ours, theirs = recorded.step(rows, step), eager.step(rows, step)
         pairs = [(ours, theirs), *((adam(recorded, k), adam(eager, k)) for k in ("exp_avg", "exp_avg_sq", "step"))]
@@ -135,11 +135,13 @@ def test_recorded_steps_that_lose_a_path_are_taken_anew(model: LoadedModel, monk
             for step in range(9):
                 if learner is lost and step == 5:
                     fixed_of(lost)._graphs.clear()
+                    fixed_of(lost)._pool = None
                     patch.setattr(crf, "LOST", 1e9)
                 losses[-1].append(learner.step(rows, step))
             learner.settle()
     assert_near(torch.stack(losses[1]), torch.stack(losses[0]), dtype=torch.float32, name="losses")
     assert int(adam(lost, "step")[0]) == 9
+    assert fixed_of(lost).recorded
 
 
 def test_a_step_that_cannot_be_recorded_is_taken_all_the_same(
@@ -151,11 +153,11 @@ def test_a_step_that_cannot_be_recorded_is_taken_all_the_same(
 
     def asking(batch: Batch) -> Unwaited:
         found = ask(batch)
-        return found._replace(loss=found.loss * (1.0 if float(found.loss) > -1 else 2.0))
+        return found._replace(loss=found.loss * (1.0 if float(found.loss.detach()) > -1 else 2.0))
 
     monkeypatch.setattr(waiting.model, "loss_without_waiting", asking)
     with caplog.at_level("INFO"):
-        losses = [[float(one.step(np.arange(4), step)) for step in range(5)] for one in (waiting, honest)]
+        losses = [[float(one.step(np.arange(4), step)) for step in range(6)] for one in (waiting, honest)]
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
     assert caplog.text.count("no more steps are recorded as CUDA graphs") == 1
     assert not fixed_of(waiting).recorded

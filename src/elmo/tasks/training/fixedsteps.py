@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 Shape = tuple[int, ...]  # tokens of each text
 
-SEEN_BEFORE = 1  # a shape is recorded when it comes for the second time; the first one compiles and allocates
+SEEN_BEFORE = 3  # times, before a shape is recorded, which takes as long as several steps; the first one compiles
 MOST_GRAPHS = 16
 MOST_POSITIONS = 16384  # tokens of a step, padding included: what a step takes of memory grows with it
 SETTLE_AFTER = 256  # steps
