@@ -153,6 +153,11 @@ class Embedder(Encoding):
         """How many layers `layers="all"` gives."""
         return self.model.config.layer_count
 
+    @property
+    def vector_dtype(self) -> str:
+        """The type of the vectors that come out: float64 in that precision, else float32."""
+        return "float64" if self._dtype == "float64" else "float32"
+
     def embed_tokens(
         self,
         sentences: Sequence[Sequence[str]],
@@ -173,7 +178,7 @@ class Embedder(Encoding):
         """
         if batch_size is None:
             batch_size = BATCH_SIZE_ON_GPU if self._on_gpu and self.state != "carry" else BATCH_SIZE
-        results: list[Vectors] = [np.empty(0, np.float32)] * len(sentences)
+        results: list[Vectors] = [np.empty(0, self.vector_dtype)] * len(sentences)
         bar = tqdm(
             total=len(sentences),
             unit="sentence",
@@ -192,7 +197,7 @@ class Embedder(Encoding):
             word_vectors=self._cache.look_up,
             boundaries=self._boundaries,
             layers=layers,
-            dtype="float64" if self._dtype == "float64" else "float32",
+            dtype=self.vector_dtype,
             most_positions=self._most_positions,
             advanced=advanced,
         )
@@ -281,7 +286,7 @@ class Embedder(Encoding):
                 "CJK characters) cut: %s",
                 len(cut),
                 "word" if len(cut) == 1 else "words",
-                ", ".join(f"{word[:20]}... ({len(word)} characters)" for word in cut[:3]),
+                ", ".join(f"{word[:20]!r}... ({len(word)} characters)" for word in cut[:3]),
             )
 
     @contextlib.contextmanager

@@ -48,6 +48,11 @@ class Encoding(ABC):
     def layer_count(self) -> int:
         """How many layers `layers="all"` gives."""
 
+    @property
+    @abstractmethod
+    def vector_dtype(self) -> str:
+        """The type of the vectors that come out."""
+
     @abstractmethod
     def embed_tokens(
         self,
@@ -296,7 +301,7 @@ class Encoding(ABC):
         if single:
             output = results[0]
         elif pooling is not None:
-            empty = np.zeros((0, *((self.layer_count,) if layers == "all" else ()), self.dim), np.float32)
+            empty = np.zeros((0, *((self.layer_count,) if layers == "all" else ()), self.dim), self.vector_dtype)
             output = np.stack(results) if results else empty
         else:
             output = results
