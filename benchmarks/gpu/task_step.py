@@ -3,9 +3,9 @@
     python -m benchmarks.gpu.task_step --data ner=eng.train --dev eng.testa --vectors glove.npz
 
 Epochs of the first task recorded, and one in each other way, with their mean loss and, with --dev, the score after
-each (--epochs 0: none); then steps of every task (--steps 0: none), the same batches both ways; the memory that each takes beside the layers of the biLM, and the kernels of a
-recorded step. A task without a file gets made-up examples, for names in lengths like CoNLL-2003's. `not recorded` is
-the recorded step launched by the host.
+each (--epochs 0: none); then steps of every task, the same batches both ways (--steps 0: none); the memory that each
+takes beside the layers of the biLM, and the kernels of a recorded step. A task without a file gets made-up examples,
+for names in lengths like CoNLL-2003's. `not recorded` is the recorded step launched by the host.
 """
 
 import argparse
