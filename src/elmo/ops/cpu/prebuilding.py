@@ -18,7 +18,7 @@ from typing import NamedTuple
 SOURCE = Path(__file__).with_name("kernels.cpp")  # the headers beside it are part of it
 # Contraction: a product and a sum in one instruction. No other liberty with the arithmetic is taken.
 FLAGS = ["-O3", "-std=c++17", "-fPIC", "-pthread", "-ffp-contract=fast", "-fno-math-errno"]
-LIBRARY, RECORD = "prebuilt.so", "prebuilt.json"
+LIBRARY, RECORD = "cpu-kernels.so", "cpu-kernels.json"  # no name of a module: Python would import it
 MOST_SECONDS = 600
 
 
