@@ -4,7 +4,7 @@ import gzip
 import json
 from collections.abc import Iterable
 
-from recipes.english.extract import books, dialogues, europarl, pages, sentences, speech, wikiextractor
+from recipes.english.extract import books, dialogues, europarl, sentences, speech, wikiextractor
 from recipes.english.extract.extractors import EXTRACTORS
 
 
@@ -134,10 +134,7 @@ def test_standard_ebooks() -> None:
         "src/epub/text/chapter-2.xhtml": chapter(note),
         "src/epub/text/colophon.xhtml": chapter("Made by us."),
     }
-    assert [tidied(document) for document in pages.standard_ebooks((n, t.encode()) for n, t in files.items())] == [
-        ["One. Two three."],
-        ["Ten & more."],
-    ]
+    assert read("standard_ebooks", dict(files)) == [["One. Two three."], ["Ten & more."]]
 
 
 def test_human_rights_reports() -> None:

@@ -63,14 +63,15 @@ def extract(name: str, extractor: Extractor, archives: Iterable[str], into: Path
     """Write NAME.txt and NAME.json; the facts that NAME.json holds."""
     read: Counter[str] = Counter()
 
-    def files() -> Iterator[File]:
-        for file in chain.from_iterable(read_files(archive, extractor.wanted) for archive in archives):
+    def files(archive: str) -> Iterator[File]:
+        for file in read_files(archive, extractor.wanted):
             read["files"] += 1
             yield file
 
     into.mkdir(parents=True, exist_ok=True)
     with write_atomically(into / f"{name}.txt") as text:
-        written = write_text(extractor.documents(files()), text, fewest_words=extractor.fewest_words)
+        documents = chain.from_iterable(extractor.documents(files(archive)) for archive in archives)
+        written = write_text(documents, text, fewest_words=extractor.fewest_words)
         if not written.get("documents kept"):
             raise SystemExit(
                 f"{name}: no text in {read['files']} files; the archives must have files such as {extractor.wanted}"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from recipes.english.extract import books, dialogues, europarl, pages, sentences, speech, wikiextractor
 from recipes.english.extract.archive import File
+from recipes.english.extract.ebooks import BOOKS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +23,7 @@ class Repository:
 
 @dataclass(frozen=True, kw_only=True)
 class Extractor:
-    """How a source becomes documents, each a list of paragraphs."""
+    """How an archive of a source becomes documents, each a list of paragraphs."""
 
     documents: Callable[[Iterable[File]], Iterator[list[str]]]
     wanted: str  # an expression for the whole paths of the files
@@ -84,6 +85,11 @@ EXTRACTORS: dict[str, Extractor] = {
         documents=speech.podcasts,
         wanted=r"(?!bigtent/|\.github/|scripts/)[a-z]+/[^/]+\.md",
         repositories=(Repository(name="thechangelog/transcripts", commit="44a0e16c5919d332e05de481919fbfca90a2c90b"),),
+    ),
+    "standard_ebooks": Extractor(
+        documents=pages.standard_ebooks,
+        wanted=r"src/epub/text/.*\.xhtml",
+        repositories=tuple(Repository(name=f"standardebooks/{name}", commit=commit) for name, commit in BOOKS.items()),
     ),
     "europarl": Extractor(
         documents=europarl.debates,
