@@ -1,8 +1,8 @@
 """The compiled kernels for a CPU: those that came with the wheel, or built once by the machine's own compiler.
 
 Both are proved in a child process. Without either (or with ELMO_CPU_KERNELS=0) there are none, and torch or NumPy does
-the work, slower; ELMO_CPU_KERNELS=build passes the wheel's over. What was built is loaded only from a folder that nobody
-else can write, and only while it is the file that was built.
+the work, slower; ELMO_CPU_KERNELS=build passes the wheel's over. What was built is loaded only from a folder that
+nobody else can write, and only while it is the file that was built.
 """
 
 import ctypes
