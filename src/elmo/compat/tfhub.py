@@ -89,8 +89,10 @@ class Module(nn.Module):
         device = self.bilm.settled_h.device
         with torch.no_grad():
             boundaries = self.bilm.tokens(torch.from_numpy(self._model.boundary_rows()).to(device))
+            vectors = self._encode([word for sentence in sentences for word in sentence])
+            counts = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
             layers, steps, _ = contextualize(
-                self.bilm, self._encode, boundaries, sentences, self.bilm.zero_state(len(sentences))
+                self.bilm, vectors, boundaries, counts, self.bilm.zero_state(len(sentences))
             )
         lengths = torch.from_numpy(steps - BOUNDARIES).to(device)
         alive = (torch.arange(T, device=device) < lengths[:, None])[:, :, None]  # [N, T, 1]

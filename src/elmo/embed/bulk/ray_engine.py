@@ -26,7 +26,8 @@ from elmo.embed.bulk.parts import embed_part, parts_of, shape_of
 from elmo.embed.bulk.progress import PACKED
 from elmo.embed.bulk.writers.columns import import_pyarrow
 from elmo.embed.bulk.writers.parquet import write_parquet
-from elmo.embed.bulk.writers.row import Line, Row
+from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.row import Line
 from elmo.embed.choices import Precision
 from elmo.embed.embedder import Embedder
 from elmo.embed.loading import load
@@ -186,14 +187,14 @@ class EmbedShard:
         if not path.is_file():
             # Two workers may be at the same shard, when one of them was given up for dead.
             with atomic_path(path) as temporary:
-                write_parquet(self._rows(shard), temporary, self.shape)
+                write_parquet(self._parts(shard), temporary, self.shape)
         return {"number": shard.number}
 
-    def _rows(self, shard: Shard) -> Iterator[Row]:
+    def _parts(self, shard: Shard) -> Iterator[Part]:
         lines = (Line(n, text, shard.file, n) for n, text in enumerate(lines_of_shard(shard), shard.first_line))
-        for part, tokens in parts_of(self.embedder, lines, self.options):
-            rows, _ = embed_part(self.embedder, part, tokens, self.options)
-            yield from rows
+        for part_lines, found in parts_of(self.embedder, lines, self.options):
+            part, _ = embed_part(self.embedder, part_lines, found, self.options)
+            yield part
 
 
 def _run(

@@ -6,11 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from elmo.embed.bulk.writers.columns import import_pyarrow, strings, vector_columns, vector_type
-from elmo.embed.bulk.writers.row import Row, Shape, in_groups
+from elmo.embed.bulk.writers.columns import (
+    import_pyarrow,
+    layer_of,
+    strings,
+    tokens_column,
+    vector_columns,
+    vector_type,
+)
+from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.row import Shape
 
 
-def write_flat(rows: Iterable[Row], path: Path, shape: Shape) -> None:
+def write_flat(parts: Iterable[Part], path: Path, shape: Shape) -> None:
     """Columns: `line`, `token` (its number in the line, from 0), `word`, and `vector`, a list of fixed size.
 
     The last is `layer_0`, `layer_1`, ... for all layers. Where the input is several files, `file` stands first, and
@@ -30,18 +38,18 @@ def write_flat(rows: Iterable[Row], path: Path, shape: Shape) -> None:
         "write_statistics": ["line", "word"],  # so that a reader can pass over what it does not look for
     }
     with parquet.ParquetWriter(path, schema, **written_as) as writer:
-        for group in in_groups(rows):
-            lengths = [len(row.tokens) for row in group]
+        for group in (group for part in parts for group in part.groups()):
+            lengths = np.diff(group.first_tokens)
             columns: list[Any] = []
             if shape.files:
-                columns.append(strings(arrow, [row.file or "" for row in group for _ in row.tokens]))
+                of_token = arrow.array(np.repeat(np.arange(len(group)), lengths))
+                columns.append(strings(arrow, [line.file or "" for line in group.lines]).take(of_token))
             columns += [
-                arrow.array(np.repeat([row.line for row in group], lengths), arrow.int64()),
-                arrow.array(np.concatenate([np.arange(length) for length in lengths]), arrow.int32()),
-                strings(arrow, [token for row in group for token in row.tokens]),
+                arrow.array(np.repeat([line.line for line in group.lines], lengths), arrow.int64()),
+                arrow.array((np.arange(len(group.ids)) - np.repeat(group.first_tokens[:-1], lengths)).astype(np.int32)),
+                tokens_column(arrow, group),
             ]
             for n in range(len(names)):
-                arrays = [row.vectors if shape.layers is None else row.vectors[n] for row in group]
-                flat = np.concatenate([array.reshape(-1) for array in arrays])
+                flat = layer_of(group, n, shape).reshape(-1)
                 columns.append(arrow.FixedSizeListArray.from_arrays(arrow.array(flat), type=vector))
             writer.write_table(arrow.Table.from_arrays(columns, schema=schema))

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Literal
 from elmo.errors import ConfigError
 
 if TYPE_CHECKING:
-    from elmo.embed.bulk.writers.row import Row, Shape
+    from elmo.embed.bulk.writers.part import Part
+    from elmo.embed.bulk.writers.row import Shape
 
 Format = Literal["hdf5-allennlp", "hdf5-bilm", "parquet", "parquet-flat", "arrow", "safetensors", "npz", "jsonl"]
 STANDARD_STREAM = "-"  # as a name: standard input or output, which has JSON lines
@@ -21,46 +22,46 @@ STANDARD_STREAM = "-"  # as a name: standard input or output, which has JSON lin
 class OutputFormat:
     """One format. `require` fails where what it needs is not installed; `by_token`: a row is a token, not a line."""
 
-    write: "Callable[[Iterable[Row], Path, Shape], None]"
+    write: "Callable[[Iterable[Part], Path, Shape], None]"
     suffixes: tuple[str, ...] = ()
     require: Callable[[], object] = lambda: None
     by_token: bool = False
 
 
-def _allennlp(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
+def _allennlp(parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
     from elmo.embed.bulk.writers.hdf5 import write_hdf5
 
-    write_hdf5(rows, path, shape, layout="allennlp")
+    write_hdf5(parts, path, shape, layout="allennlp")
 
 
-def _bilm(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
+def _bilm(parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
     from elmo.embed.bulk.writers.hdf5 import write_hdf5
 
-    write_hdf5(rows, path, shape, layout="bilm")
+    write_hdf5(parts, path, shape, layout="bilm")
 
 
-def _parquet(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
+def _parquet(parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
     from elmo.embed.bulk.writers.parquet import write_parquet
 
-    write_parquet(rows, path, shape)
+    write_parquet(parts, path, shape)
 
 
-def _arrow(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
+def _arrow(parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
     from elmo.embed.bulk.writers.arrow import write_arrow
 
-    write_arrow(rows, path, shape)
+    write_arrow(parts, path, shape)
 
 
-def _safetensors(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
+def _safetensors(parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
     from elmo.embed.bulk.writers.safetensors import write_safetensors
 
-    write_safetensors(rows, path, shape)
+    write_safetensors(parts, path, shape)
 
 
-def _flat(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
+def _flat(parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
     from elmo.embed.bulk.writers.flat import write_flat
 
-    write_flat(rows, path, shape)
+    write_flat(parts, path, shape)
 
 
 def _pyarrow() -> None:
@@ -69,16 +70,16 @@ def _pyarrow() -> None:
     import_pyarrow()
 
 
-def _npz(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
+def _npz(parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
     from elmo.embed.bulk.writers.npz import write_npz
 
-    write_npz(rows, path, shape)
+    write_npz(parts, path, shape)
 
 
-def _jsonl(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
+def _jsonl(parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
     from elmo.embed.bulk.writers.jsonl import write_jsonl
 
-    write_jsonl(rows, path, shape)
+    write_jsonl(parts, path, shape)
 
 
 FORMATS: dict[Format, OutputFormat] = {

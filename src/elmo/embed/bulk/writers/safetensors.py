@@ -15,7 +15,9 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from elmo.embed.bulk.writers.row import Row, Shape, in_groups
+from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.row import Shape
+from elmo.embed.numbered import ranges, running_total
 
 # The header is written last, into a place that was left for it; a page, so that the vectors begin at one.
 HEADER_BYTES = 4096
@@ -51,8 +53,17 @@ class _Strings:
             self.starts.add(self.bytes.count + np.cumsum([len(text) for text in encoded]))
             self.bytes.add(b"".join(encoded))
 
+    def add_words(self, words: list[str], ids: npt.NDArray[np.int32]) -> None:
+        """The word of each number."""
+        encoded = [word.encode("utf-8", "replace") for word in words]
+        data = np.frombuffer(b"".join(encoded), np.uint8)
+        starts = running_total(np.fromiter(map(len, encoded), np.int64, len(encoded)))
+        lengths = np.diff(starts)[ids]
+        self.starts.add(self.bytes.count + np.cumsum(lengths))
+        self.bytes.add(data[ranges(starts[:-1][ids], lengths)])
 
-def write_safetensors(rows: Iterable[Row], path: Path, shape: Shape) -> None:
+
+def write_safetensors(parts: Iterable[Part], path: Path, shape: Shape) -> None:
     """Arrays `vectors`, `line_starts`, `sentence_starts`, `tokens`, `texts`; `files` where the input is several."""
     dtype = np.dtype(shape.dtype).newbyteorder("<")
     layers = [] if shape.layers is None else [shape.layers]
@@ -63,26 +74,22 @@ def write_safetensors(rows: Iterable[Row], path: Path, shape: Shape) -> None:
         tokens, texts, names = (_Strings(opened) for _ in range(3))
         lines.add(np.zeros(1))
         file.write(bytes(HEADER_BYTES))
-        for group in in_groups(rows):
-            for row in group:
-                vectors = row.vectors
-                if layers and not shape.pooled:
-                    vectors = vectors.transpose(1, 0, 2)  # [T, L, D]: the layers of a token stand together
-                file.write(np.ascontiguousarray(vectors, dtype).data)
-                if shape.files and row.file != last_file:
-                    files.add(np.array([row.number]))
-                    names.add([row.file or ""])
-                    last_file = row.file
-            ends = count + np.cumsum([len(row.tokens) for row in group])
-            starts = np.append(count, ends[:-1])
-            sentences.add(
-                np.array([start + n for start, row in zip(starts, group, strict=True) for n in row.sentence_starts])
-            )
-            tokens.add([token for row in group for token in row.tokens])
-            texts.add([row.text for row in group])
-            lines.add(ends)
-            count = int(ends[-1])
-            line_count += len(group)
+        for part in parts:
+            vectors = part.vectors
+            if layers and not shape.pooled:
+                vectors = vectors.transpose(1, 0, 2)  # [T, L, D]: the layers of a token stand together
+            file.write(np.ascontiguousarray(vectors, dtype).data)
+            for line in part.lines if shape.files else []:
+                if line.file != last_file:
+                    files.add(np.array([line.number]))
+                    names.add([line.file or ""])
+                    last_file = line.file
+            sentences.add(count + part.sentence_starts)
+            tokens.add_words(part.words, part.ids)
+            texts.add([line.text for line in part.lines])
+            lines.add(count + part.first_tokens[1:])
+            count += len(part.ids)
+            line_count += len(part)
         columns = {"line_starts": lines, "sentence_starts": sentences}
         strings = {"tokens": tokens, "texts": texts}
         if shape.files:
