@@ -45,7 +45,8 @@ class Outbox:
                 pinned = torch.empty(chunk.shape, dtype=chunk.dtype, pin_memory=True)
                 with torch.cuda.stream(self._stream):
                     pinned.copy_(chunk, non_blocking=True)
-                arrived = self._stream.record_event()
+                arrived = torch.cuda.Event(blocking=True)  # a thread that waits for it sleeps
+                arrived.record(self._stream)
                 task = self._threads.submit(self._deliver, pinned, arrived, target, places[start : start + rows])
             except BaseException:
                 self._room.release()
