@@ -29,7 +29,7 @@ from elmo.embed.bulk.journal import Journal, digest_lines
 from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.bulk.parts import embed_part, parts_of, read_source, shape_of, tokenizer_of
 from elmo.embed.bulk.tokenizing import TokenizedLines, tokenized
-from elmo.embed.bulk.writers.formats import FORMATS, Format
+from elmo.embed.bulk.writers.formats import Format, write_whole
 from elmo.embed.bulk.writers.row import Line
 from elmo.embed.embedder import Embedder
 
@@ -173,7 +173,7 @@ def host_stages(bench: Bench, options: BulkOptions, parts: Parts, folder: Path, 
         with tempfile.TemporaryDirectory(dir=folder) as place:
 
             def write(name: Format = name, place: str = place) -> None:
-                FORMATS[name].write(iter(whole), Path(place, "output"), shape)
+                write_whole(name, whole, Path(place, "output"), shape)
 
             bench.time(f"writing, {name}", tokens, write)
 

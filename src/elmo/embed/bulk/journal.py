@@ -3,7 +3,8 @@
 A journal is a folder beside the output: `job.json` says what the job is, `lock` keeps other processes off, and
 `00000000.part` and so on hold consecutive lines with their vectors (safetensors: flat vectors, lengths, and UTF-8
 texts). A part appears under its name only when it is complete. The output is filled from the parts while they are
-made, as `output`, and takes its name at the end, so every format is equally safe.
+made, as `output`, and takes its name at the end, so every format is equally safe. Where the output is of a format that
+grows at its end, the vectors stand there alone, and a part says up to which byte they do, with a hash of them.
 
 A process may be killed between any two of these steps. What then stands there has one meaning:
 - without `job.json` nothing is worth keeping: a run had only begun, or had come to the end of its cleaning-up;
@@ -19,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,14 +38,23 @@ JOB_FILE = "job.json"
 LOCK_FILE = "lock"
 OUTPUT_FILE = "output"
 FINISHED = "finished"  # a key of the job
-COLUMNS = ("ids", "first_tokens", "sentence_starts", "first_sentences", "vectors")
+COLUMNS = ("ids", "first_tokens", "sentence_starts", "first_sentences")
 _NAMES = re.compile(r"lock|output|job\.json|\d{8}\.part|\.(job\.json|output|\d{8}\.part)\.tmp-[0-9a-f]+")
+
+
+class Appended(NamedTuple):
+    """Where a part stands in an output that grows at its end."""
+
+    kept: bytes  # by what writes the output
+    stop: int  # the end of its bytes, which begin where those of the part before end
+    sha256: str  # of these bytes
 
 
 def digest_lines(lines: Sequence[Line]) -> str:
     """Identifies the lines of a part, to notice an input that changed."""
-    told = json.dumps([[line.text for line in lines], _runs([line.file for line in lines])])
-    return hashlib.sha256(told.encode("ascii")).hexdigest()
+    digest = hashlib.sha256(json.dumps(_runs([line.file for line in lines])).encode("ascii"))
+    digest.update(_joined([line.text for line in lines]))
+    return digest.hexdigest()
 
 
 @contextmanager
@@ -137,17 +147,25 @@ class Journal:
         *,
         lines_digest: str,
         carried: Mapping[str, npt.NDArray[Any]] | None = None,
+        appended: Appended | None = None,
     ) -> None:
-        """Write the next part; `carried` is the state to go on with."""
-        texts = [part.words, [line.text for line in part.lines], _runs([line.file for line in part.lines])]
+        """Write the next part; `carried` is the state to go on with. One that is `appended` leaves its vectors out."""
+        files = json.dumps(_runs([line.file for line in part.lines])).encode("ascii")
         arrays: Arrays = {
             "lines": np.array([(line.number, line.line) for line in part.lines], dtype=np.int64),  # [N, 2]
-            "texts": np.frombuffer(json.dumps(texts).encode("ascii"), dtype=np.uint8),
+            "files": np.frombuffer(files, dtype=np.uint8),
+            "texts": np.frombuffer(_joined([line.text for line in part.lines]), dtype=np.uint8),
+            "words": np.frombuffer(_joined(part.words), dtype=np.uint8),
             **{name: getattr(part, name) for name in COLUMNS},
+            "vectors": part.vectors if appended is None else np.zeros(0, np.float32),
         }
+        if appended is not None:
+            arrays["kept"] = np.frombuffer(appended.kept, dtype=np.uint8)
         for name, array in (carried or {}).items():
             arrays[f"carried.{name}"] = np.ascontiguousarray(array)
-        about = {"lines_sha256": lines_digest, "pooled": part.pooled}
+        about: dict[str, Any] = {"lines_sha256": lines_digest, "pooled": part.pooled}
+        if appended is not None:
+            about["output"] = [appended.stop, appended.sha256]
         write_pieces(self._path(len(self)), dumped_arrays(arrays, about))
 
     def check(self, part: int, lines: Sequence[Line]) -> None:
@@ -164,18 +182,23 @@ class Journal:
         stored, _ = self._read(part)
         return {name.removeprefix("carried."): stored[name] for name in stored if name.startswith("carried.")}
 
-    def parts(self, count: int) -> Iterator[Part]:
+    def parts(self, count: int) -> Iterator[tuple[Part, Appended | None]]:
         """The first `count` parts, in input order, one in memory at a time."""
         for number in range(count):
             arrays, about = self._read(number)
-            words, texts, files = json.loads(arrays["texts"].tobytes())
-            names = [file for file, times in files for _ in range(times)]
+            names = [file for file, times in json.loads(arrays["files"].tobytes()) for _ in range(times)]
+            texts, words = (_split(arrays[name].tobytes()) for name in ("texts", "words"))
             lines = [
                 Line(n, text, file, line)
                 for (n, line), text, file in zip(arrays["lines"].tolist(), texts, names, strict=True)
             ]
-            columns: dict[str, Any] = {name: arrays[name] for name in COLUMNS}
-            yield Part(lines=lines, words=words, pooled=about["pooled"], **columns)
+            columns: dict[str, Any] = {name: arrays[name] for name in (*COLUMNS, "vectors")}
+            part = Part(lines=lines, words=words if len(arrays["ids"]) else [], pooled=about["pooled"], **columns)
+            appended = None
+            if "output" in about:
+                stop, sha256 = about["output"]
+                appended = Appended(kept=arrays["kept"].tobytes(), stop=stop, sha256=sha256)
+            yield part, appended
 
     def _path(self, part: int) -> Path:
         return self.folder / f"{part:08d}.part"
@@ -186,6 +209,15 @@ class Journal:
             return read_arrays(self._path(part), refusal=ResumeError)
         except ResumeError as error:
             raise ResumeError(f"{error}; start again with --overwrite") from None
+
+
+def _joined(texts: Sequence[str]) -> bytes:
+    """Texts without line ends, as lines and their words are."""
+    return "\n".join(texts).encode("utf-8", "surrogatepass")
+
+
+def _split(data: bytes) -> list[str]:
+    return data.decode("utf-8", "surrogatepass").split("\n")
 
 
 def _runs(files: Sequence[str | None]) -> list[tuple[str | None, int]]:

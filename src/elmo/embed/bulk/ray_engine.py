@@ -25,7 +25,7 @@ from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.bulk.parts import embed_part, parts_of, shape_of
 from elmo.embed.bulk.progress import PACKED
 from elmo.embed.bulk.writers.columns import import_pyarrow
-from elmo.embed.bulk.writers.parquet import write_parquet
+from elmo.embed.bulk.writers.formats import write_whole
 from elmo.embed.bulk.writers.part import Part
 from elmo.embed.bulk.writers.row import Line
 from elmo.embed.choices import Precision
@@ -187,7 +187,7 @@ class EmbedShard:
         if not path.is_file():
             # Two workers may be at the same shard, when one of them was given up for dead.
             with atomic_path(path) as temporary:
-                write_parquet(self._parts(shard), temporary, self.shape)
+                write_whole("parquet", self._parts(shard), temporary, self.shape)
         return {"number": shard.number}
 
     def _parts(self, shard: Shard) -> Iterator[Part]:

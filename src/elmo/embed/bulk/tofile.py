@@ -2,10 +2,10 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from elmo.disk.writing import errors_naming, sync_directory
 from elmo.embed.bulk.finished import facts_of, remember_finished, require_finished
 from elmo.embed.bulk.journal import FINISHED, Journal, digest_lines, journal_in
+from elmo.embed.bulk.keeping import Finished, append_parts, kept_parts
 from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.bulk.parts import (
     Count,
@@ -27,7 +28,6 @@ from elmo.embed.bulk.parts import (
 from elmo.embed.bulk.pipeline import Behind, ahead
 from elmo.embed.bulk.progress import TextBar
 from elmo.embed.bulk.writers.formats import FORMATS, STANDARD_STREAM, Format
-from elmo.embed.bulk.writers.part import Part
 from elmo.embed.bulk.writers.row import Shape
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, ResumeError
@@ -94,17 +94,24 @@ def embed_to_file(
         elif in_the_way:
             raise _exists(output)
 
-        def write_parts(parts: Iterable[Part]) -> None:
+        def write(finished: Iterator[Finished], done: int) -> None:
             with errors_naming(output):
-                FORMATS[chosen].write(parts, journal.output, shape)
-                with open(journal.output, "rb+") as file:
-                    os.fsync(file.fileno())
+                known = FORMATS[chosen]
+                append = known.append
+                if append is not None:
+                    append_parts(journal, finished, done, lambda file: append(file, shape))
+                else:
+                    assert known.write is not None
+                    known.write(kept_parts(journal, finished, done), journal.output, shape)
+                    with open(journal.output, "rb+") as file:
+                        os.fsync(file.fileno())
 
         try:
-            count = _fill(journal, embedder, source, options, bar, write_parts)
+            count = _fill(journal, embedder, source, options, bar, write)
             journal.finish(job)
         except BaseException as error:
-            journal.output.unlink(missing_ok=True)
+            if FORMATS[chosen].append is None or not len(journal):
+                journal.output.unlink(missing_ok=True)
             if isinstance(error, Exception) and not len(journal):
                 journal.discard()
             raise
@@ -128,20 +135,13 @@ def _put_in_place(journal: Journal, output: Path, job: Mapping[str, Any]) -> Non
     journal.clean_up()
 
 
-class _Finished(NamedTuple):
-    """What the journal keeps of a finished part."""
-
-    part: Part
-    carried: State | None
-
-
 def _fill(
     journal: Journal,
     embedder: Embedder,
     source: str,
     options: BulkOptions,
     bar: TextBar,
-    write_parts: Callable[[Iterable[Part]], None],
+    write: Callable[[Iterator[Finished], int], None],
 ) -> Count:
     """Add the parts that the journal lacks, while all parts go into the output; says how much the input has.
 
@@ -150,20 +150,14 @@ def _fill(
     done = len(journal)
     size = _size_of(journal)
 
-    def write(finished: Iterator[_Finished]) -> None:
-        def parts() -> Iterator[Part]:
-            yield from journal.parts(done)
-            for part, carried in finished:
-                journal.append(part, lines_digest=digest_lines(part.lines), carried=_dump(carried))
-                yield part
-
-        write_parts(parts())
+    def keep(finished: Iterator[Finished]) -> None:
+        write(finished, done)
 
     count = Count()
     carried: State | None = None
     workers = tokenizing_workers(embedder, source)
     coming = ahead(parts_of(embedder, read_source(source), options, size=size, workers=workers), depth=PARTS_AHEAD)
-    with contextlib.closing(coming), Behind(write, depth=PARTS_BEHIND) as behind:
+    with contextlib.closing(coming), Behind(keep, depth=PARTS_BEHIND) as behind:
         for number, (lines, found) in enumerate(coming):
             if number < done:
                 journal.check(number, lines)
@@ -172,7 +166,7 @@ def _fill(
                     carried = _restore(embedder, journal, number)
             else:
                 part, carried = embed_part(embedder, lines, found, options, carried=carried, bar=bar)
-                behind.put(_Finished(part, carried))
+                behind.put(Finished(part, digest_lines(lines), _dump(carried)))
             count = count.add(found, computed=number >= done)
     return count
 

@@ -4,13 +4,15 @@ Without torch or the formats' libraries, so that the command line can offer the 
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from elmo.errors import ConfigError
 
 if TYPE_CHECKING:
+    from elmo.embed.bulk.writers.appender import Appender
     from elmo.embed.bulk.writers.part import Part
     from elmo.embed.bulk.writers.row import Shape
 
@@ -20,9 +22,13 @@ STANDARD_STREAM = "-"  # as a name: standard input or output, which has JSON lin
 
 @dataclass(frozen=True, kw_only=True)
 class OutputFormat:
-    """One format. `require` fails where what it needs is not installed; `by_token`: a row is a token, not a line."""
+    """One format. `require` fails where what it needs is not installed; `by_token`: a row is a token, not a line.
 
-    write: "Callable[[Iterable[Part], Path, Shape], None]"
+    A file is written in one go by `write`, or grows at its end by what `append` makes.
+    """
+
+    write: "Callable[[Iterable[Part], Path, Shape], None] | None" = None
+    append: "Callable[[BinaryIO, Shape], Appender] | None" = None
     suffixes: tuple[str, ...] = ()
     require: Callable[[], object] = lambda: None
     by_token: bool = False
@@ -40,28 +46,28 @@ def _bilm(parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
     write_hdf5(parts, path, shape, layout="bilm")
 
 
-def _parquet(parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
-    from elmo.embed.bulk.writers.parquet import write_parquet
+def _parquet(file: BinaryIO, shape: "Shape") -> "Appender":
+    from elmo.embed.bulk.writers.parquet import ParquetAppender
 
-    write_parquet(parts, path, shape)
-
-
-def _arrow(parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
-    from elmo.embed.bulk.writers.arrow import write_arrow
-
-    write_arrow(parts, path, shape)
+    return ParquetAppender(file, shape)
 
 
-def _safetensors(parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
-    from elmo.embed.bulk.writers.safetensors import write_safetensors
+def _arrow(file: BinaryIO, shape: "Shape") -> "Appender":
+    from elmo.embed.bulk.writers.arrow import ArrowAppender
 
-    write_safetensors(parts, path, shape)
+    return ArrowAppender(file, shape)
 
 
-def _flat(parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
-    from elmo.embed.bulk.writers.flat import write_flat
+def _safetensors(file: BinaryIO, shape: "Shape") -> "Appender":
+    from elmo.embed.bulk.writers.safetensors import SafetensorsAppender
 
-    write_flat(parts, path, shape)
+    return SafetensorsAppender(file, shape)
+
+
+def _flat(file: BinaryIO, shape: "Shape") -> "Appender":
+    from elmo.embed.bulk.writers.flat import FlatAppender
+
+    return FlatAppender(file, shape)
 
 
 def _pyarrow() -> None:
@@ -85,14 +91,27 @@ def _jsonl(parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
 FORMATS: dict[Format, OutputFormat] = {
     "hdf5-allennlp": OutputFormat(write=_allennlp, suffixes=(".hdf5", ".h5")),
     "hdf5-bilm": OutputFormat(write=_bilm),
-    "parquet": OutputFormat(write=_parquet, suffixes=(".parquet",), require=_pyarrow),
-    "arrow": OutputFormat(write=_arrow, suffixes=(".arrow",), require=_pyarrow),
-    "safetensors": OutputFormat(write=_safetensors, suffixes=(".safetensors",)),
-    "parquet-flat": OutputFormat(write=_flat, require=_pyarrow, by_token=True),
+    "parquet": OutputFormat(append=_parquet, suffixes=(".parquet",), require=_pyarrow),
+    "arrow": OutputFormat(append=_arrow, suffixes=(".arrow",), require=_pyarrow),
+    "safetensors": OutputFormat(append=_safetensors, suffixes=(".safetensors",)),
+    "parquet-flat": OutputFormat(append=_flat, require=_pyarrow, by_token=True),
     "npz": OutputFormat(write=_npz, suffixes=(".npz",)),
     "jsonl": OutputFormat(write=_jsonl, suffixes=(".jsonl",)),
 }
 SUFFIXES: dict[str, Format] = {suffix: name for name, known in FORMATS.items() for suffix in known.suffixes}
+
+
+def write_whole(name: Format, parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
+    """A file of all parts, from its beginning to its end."""
+    known = FORMATS[name]
+    if known.write is not None:
+        known.write(parts, path, shape)
+        return
+    assert known.append is not None
+    with open(path, "wb") as file, closing(known.append(file, shape)) as appender:
+        for part in parts:
+            appender.write(part)
+        appender.finish()
 
 
 def format_of(output: str, chosen: Format | None = None) -> Format:

@@ -1,29 +1,49 @@
 """Parquet: one row a line; `tokens` and, for each token, a vector of fixed size. Needs the extra `parquet`."""
 
-from collections.abc import Iterable
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
 
+from elmo.embed.bulk.writers.appender import Appender, Standing
 from elmo.embed.bulk.writers.columns import layer_of, schema_of, text_columns, vector_columns
 from elmo.embed.bulk.writers.parquetfile import ParquetStream
 from elmo.embed.bulk.writers.part import Part
 from elmo.embed.bulk.writers.row import Shape
 
-TEXT_WRITTEN_AS: Final[dict[str, Any]] = {
-    "compression": {"text": "zstd", "tokens.list.element": "zstd"},
-    "use_dictionary": ["file", "tokens.list.element"],
-    "write_statistics": ["line"],
-}
 
-
-def write_parquet(parts: Iterable[Part], path: Path, shape: Shape) -> None:
+class ParquetAppender(Appender):
     """The columns that `schema_of` says, a row group after the other."""
-    with open(path, "wb") as file:
-        stream = ParquetStream(file, schema_of(shape), vectors=vector_columns(shape), written_as=TEXT_WRITTEN_AS)
-        for group in (group for part in parts for group in part.groups()):
-            vectors = [layer_of(group, n, shape) for n in range(shape.layers or 1)]
-            counts = np.ones(len(group), np.int64) if shape.pooled else np.diff(group.first_tokens)
-            stream.write(text_columns(group, shape), vectors, counts)
-        stream.finish()
+
+    written_as: ClassVar[dict[str, Any]] = {
+        "compression": {"text": "zstd", "tokens.list.element": "zstd"},
+        "use_dictionary": ["file", "tokens.list.element"],
+        "write_statistics": ["line"],
+    }
+
+    def __init__(self, file: BinaryIO, shape: Shape) -> None:
+        super().__init__(file, shape)
+        schema, vectors = self._schema()
+        self._stream = ParquetStream(file, schema, vectors=vectors, written_as=self.written_as)
+
+    def write(self, part: Part) -> bytes:
+        before = len(self._stream.row_groups)
+        for group in part.groups():
+            self._write_group(group)
+        return self._stream.dump_groups(before)
+
+    def restore(self, standing: Standing) -> None:
+        self._stream.restore_groups(standing.kept, standing.stop)
+
+    def finish(self) -> None:
+        self._stream.finish()
+
+    def _schema(self) -> tuple[Any, list[str]]:
+        """The schema, and which of its columns are vectors: the last ones."""
+        return schema_of(self._shape), vector_columns(self._shape)
+
+    def _write_group(self, group: Part) -> None:
+        counts = np.ones(len(group), np.int64) if self._shape.pooled else np.diff(group.first_tokens)
+        self._stream.write(text_columns(group, self._shape), self._vectors(group), counts)
+
+    def _vectors(self, group: Part) -> list[Any]:
+        return [layer_of(group, n, self._shape) for n in range(self._shape.layers or 1)]

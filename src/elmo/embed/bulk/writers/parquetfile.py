@@ -77,6 +77,15 @@ class ParquetStream:
             }
         )
 
+    def dump_groups(self, first: int) -> bytes:
+        """The row groups from the first one on, for `restore_groups`."""
+        return dump_struct({1: (LIST, (STRUCT, self.row_groups[first:]))})
+
+    def restore_groups(self, dumped: bytes, position: int) -> None:
+        """Take row groups for written that end at `position`."""
+        self.row_groups += parse_struct(dumped)[1][1][1]
+        self.position = position
+
     def finish(self) -> None:
         """Write the description of the file, without which it is none."""
         rows = sum(group[3][1] for group in self.row_groups)
