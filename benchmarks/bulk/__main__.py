@@ -2,10 +2,11 @@
 
     python -m benchmarks.bulk [my-model] [--device cuda] [--precision bfloat16] [--tokens 3000000] [--folder /dev/shm]
 
-Makes a text of its own. `model` is tokens to vectors that stay where they were computed: the pure rate, to which all
-others are set in ratio. `encode` is tokens to arrays of NumPy. `whole` is `embed_file`, from text file to file of
-vectors, journal and all. The caches of words are emptied before each measurement; the best of the rounds counts. What
-fails is printed with its traceback, and the rest goes on.
+Makes a text of its own. `model` is tokens to vectors that stay where they were computed: the pure rate, of which all
+others are a share. `encode` is tokens to arrays of NumPy. `whole` is `embed_file`, from text file to file of vectors,
+journal and all. `host` are the stages before and behind the model, each alone. Word vectors are forgotten before each
+measurement; the best of the rounds counts, and the first one has compiled kernels where there are any. What fails is
+printed with its traceback, and the rest goes on.
 """
 
 import argparse
@@ -36,46 +37,52 @@ from elmo.embed.embedder import Embedder
 Parts = list[tuple[list[Line], TokenizedLines]]
 
 ENCODE: dict[str, dict[str, Any]] = {
-    "mean, float32": {"layers": "mean"},
+    "all layers, float32": {"layers": "all"},
+    "top layer, float16": {"layers": "top", "dtype": "float16"},
     "mean, float16": {"layers": "mean", "dtype": "float16"},
-    "top, float16": {"layers": "top", "dtype": "float16"},
-    "all, float32": {"layers": "all"},
+    "mean, float32": {"layers": "mean"},
 }
+PROFILED = [ENCODE["all layers, float32"], ENCODE["top layer, float16"]]
 MOST_ENCODED = 400_000  # tokens: all layers of them in float32 are some gigabytes
 FORMATS_TIMED: tuple[Format, ...] = ("parquet", "safetensors", "arrow")
 
 
 class Bench:
-    """Measures, prints, and knows the rate of the pure model."""
+    """Measures the stages of one model and one text."""
 
-    def __init__(self, embedder: Embedder, source: Path, rounds: int, *, profile: bool, all_stages: bool) -> None:
-        self.embedder, self.source, self.rounds = embedder, source, rounds
-        self.profile, self.all_stages = profile, all_stages
-        self.model_rate = 0.0
+    def __init__(self, embedder: Embedder, source: Path, options: BulkOptions, *, rounds: int, profile: bool) -> None:
+        self.embedder, self.source, self.options = embedder, source, options
+        self.rounds, self.profile = rounds, profile
+        self.parts: Parts = list(parts_of(embedder, read_source(str(source)), options))
+        self.tokens = sum(len(found.sentences.ids) for _, found in self.parts)
+        self.rates: dict[str, float] = {}
 
-    def time(self, name: str, tokens: int, work: Callable[[], object], *, profiled: bool = False) -> float:
-        seconds = []
+    def time(self, name: str, work: Callable[[], object], *, tokens: int | None = None, profiled: bool = False) -> None:
         try:
-            for _ in range(self.rounds):
-                self.embedder._cache.clear()
-                synchronize(self.embedder)
-                begun = time.perf_counter()
-                work()
-                synchronize(self.embedder)
-                seconds.append(time.perf_counter() - begun)
-            rate = tokens / min(seconds)
-            share = f"{rate / self.model_rate:6.1%} of the model's rate" if self.model_rate else ""
-            all_of_them = " ".join(f"{taken:.2f}" for taken in seconds)
-            print(f"{name:34s} {rate / 1e3:9.1f}k tokens/s  {share}  ({all_of_them} s)", flush=True)
+            seconds = [self._once(work) for _ in range(self.rounds)]
+            self.rates[name] = (tokens or self.tokens) / min(seconds)
+            each = " ".join(f"{taken:.2f}" for taken in seconds)
+            print(f"{name:34s} {self.rates[name] / 1e3:9.1f}k tokens/s  ({each} s)", flush=True)
             if profiled and self.profile:
-                self.embedder._cache.clear()
                 with Sampler() as sampler:
-                    work()
+                    self._once(work)
                 print(sampler.report(), flush=True)
         except Exception:
             print(f"{name}: failed\n{traceback.format_exc()}", flush=True)
-            return 0.0
-        return rate
+
+    def _once(self, work: Callable[[], object]) -> float:
+        self.embedder._cache.clear()
+        synchronize(self.embedder)
+        begun = time.perf_counter()
+        work()
+        synchronize(self.embedder)
+        return time.perf_counter() - begun
+
+    def report(self) -> None:
+        """Every rate as a share of the model's."""
+        model = self.rates.get("model")
+        for name, rate in self.rates.items() if model else ():
+            print(f"{name:34s} {rate / model:9.2f} of the model's rate")
 
 
 def synchronize(embedder: Embedder) -> None:
@@ -85,54 +92,48 @@ def synchronize(embedder: Embedder) -> None:
         torch.cuda.synchronize(embedder.device)
 
 
-def stages(bench: Bench, options: BulkOptions, folder: Path, formats: list[Format]) -> None:
-    embedder = bench.embedder
-    source = str(bench.source)
-    parts = list(parts_of(embedder, read_source(source), options))
-    tokens = sum(len(found.sentences.ids) for _, found in parts)
-    print(f"{sum(len(lines) for lines, _ in parts):,} lines, {tokens:,} tokens, {len(parts)} parts")
+def time_model(bench: Bench) -> None:
+    """Tokens to vectors, which stay where they are."""
 
     def model() -> None:
-        with results_dropped(embedder):
-            for lines, found in parts:
-                embed_part(embedder, lines, found, options)
+        with results_dropped(bench.embedder):
+            for lines, found in bench.parts:
+                embed_part(bench.embedder, lines, found, bench.options)
 
-    begun = time.perf_counter()
-    model()
-    synchronize(embedder)
-    print(f"the first time, kernels compiled and batches recorded: {time.perf_counter() - begun:.1f} s")
-    bench.model_rate = bench.time("model", tokens, model, profiled=True)
-    graphs = getattr(embedder._forward, "_graphs", None)
+    bench.time("model", model, profiled=True)
+    graphs = getattr(bench.embedder._forward, "_graphs", None)
     if graphs is not None:
-        print(f"  {len(graphs)} recorded shapes, {len(embedder._forward._seen)} seen")  # type: ignore[attr-defined]
+        print(f"  {len(graphs)} recorded shapes of {len(bench.embedder._forward._seen)}")  # type: ignore[attr-defined]
 
-    if bench.all_stages:
-        host_stages(bench, options, parts, folder, formats)
-    sentences = first_sentences(parts, tokens=MOST_ENCODED)
-    encoded = sum(map(len, sentences))
-    parts.clear()
-    for name, given in ENCODE.items():
 
-        def encode(given: dict[str, Any] = given) -> None:
-            embedder.encode(sentences, show_progress_bar=False, **given)
-
-        bench.time(f"encode to numpy, {name}", encoded, encode, profiled=True)
-    sentences.clear()
-    for name in formats if bench.all_stages else []:
+def time_whole(bench: Bench, folder: Path, formats: list[Format]) -> None:
+    """From text file to file of vectors."""
+    for name in formats:
         with tempfile.TemporaryDirectory(dir=folder) as place:
 
             def embed(name: Format = name, place: str = place) -> None:
                 embed_file(
-                    embedder,
-                    source,
+                    bench.embedder,
+                    str(bench.source),
                     f"{place}/output",
-                    options=options,
+                    options=bench.options,
                     output_format=name,
                     overwrite=True,
                     show_progress_bar=False,
                 )
 
-            bench.time(f"whole, {name}", tokens, embed, profiled=name == formats[0])
+            bench.time(f"whole, {name}", embed, profiled=name == formats[0])
+
+
+def time_encode(bench: Bench) -> None:
+    """Tokens to arrays of NumPy."""
+    sentences = first_sentences(bench.parts, tokens=MOST_ENCODED)
+    for name, given in ENCODE.items():
+
+        def encode(given: dict[str, Any] = given) -> None:
+            bench.embedder.encode(sentences, show_progress_bar=False, **given)
+
+        bench.time(f"encode, {name}", encode, tokens=sum(map(len, sentences)), profiled=given in PROFILED)
 
 
 def first_sentences(parts: Parts, *, tokens: int) -> list[list[str]]:
@@ -146,21 +147,20 @@ def first_sentences(parts: Parts, *, tokens: int) -> list[list[str]]:
     return found
 
 
-def host_stages(bench: Bench, options: BulkOptions, parts: Parts, folder: Path, formats: list[Format]) -> None:
+def time_host(bench: Bench, folder: Path, formats: list[Format]) -> None:
     """What the host does before and behind the model."""
     embedder, source = bench.embedder, str(bench.source)
-    tokens = sum(len(found.sentences.ids) for _, found in parts)
     cores = len(os.sched_getaffinity(0))
-    tokenizer = tokenizer_of(embedder, options)
+    tokenizer = tokenizer_of(embedder, bench.options)
     for workers in dict.fromkeys([0, 1, min(4, cores), min(8, cores)]):
 
         def tokenize(workers: int = workers) -> None:
             for _ in tokenized(read_source(source), tokenizer, workers=workers):
                 pass
 
-        bench.time(f"tokenizing, {workers} processes", tokens, tokenize)
-    whole = [embed_part(embedder, lines, found, options)[0] for lines, found in parts]
-    shape = shape_of(embedder, options, source)
+        bench.time(f"tokenizing, {workers} processes", tokenize)
+    whole = [embed_part(embedder, lines, found, bench.options)[0] for lines, found in bench.parts]
+    shape = shape_of(embedder, bench.options, source)
 
     def keep() -> None:
         with tempfile.TemporaryDirectory(dir=folder) as name:
@@ -168,45 +168,32 @@ def host_stages(bench: Bench, options: BulkOptions, parts: Parts, folder: Path, 
             for part in whole:
                 journal.append(part, lines_digest=digest_lines(part.lines))
 
-    bench.time("journal", tokens, keep)
+    bench.time("journal, vectors and all", keep)
     for name in formats:
         with tempfile.TemporaryDirectory(dir=folder) as place:
 
             def write(name: Format = name, place: str = place) -> None:
                 write_whole(name, whole, Path(place, "output"), shape)
 
-            bench.time(f"writing, {name}", tokens, write)
-
-
-def check_equal(embedder: Embedder) -> None:
-    """The fast way and the plain way give the same vectors."""
-    rng = np.random.default_rng(0)
-    count = 20 if embedder.device_name == "cpu" else 3000
-    sentences = [[f"w{rng.integers(300)}" for _ in range(rng.integers(0, 60))] for _ in range(count)]
-    for layers in ("mean", "all"):
-        full = embedder.encode(sentences, layers=layers, show_progress_bar=False)
-        half = embedder.encode(sentences, layers=layers, dtype="float16", show_progress_bar=False)
-        again = embedder.encode(sentences, layers=layers, show_progress_bar=False)
-        assert all(np.array_equal(a, b) for a, b in zip(full, again, strict=True)), "a second call differs"
-        with np.errstate(over="ignore"):
-            assert all(np.array_equal(a.astype(np.float16), b) for a, b in zip(full, half, strict=True)), "float16"
-    print("float16 of the device is float16 of the host, and a second call gives the same bits")
+            bench.time(f"writing, {name}", write)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", nargs="?")
     parser.add_argument("--size", choices=["small", "medium", "original"], help="random weights of this size")
-    parser.add_argument("--encode", action="store_true", help="only the model and `encode`")
     parser.add_argument("--device")
     parser.add_argument("--precision", default="float32")
     parser.add_argument("--dtype", default="float16", choices=["float16", "float32"], help="what files hold")
     parser.add_argument("--layers", default="mean", choices=["mean", "top", "all"])
     parser.add_argument("--tokens", type=int, default=3_000_000)
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--stages", default="model,whole,encode,host", help="which, and in which order")
     parser.add_argument("--formats", default=",".join(FORMATS_TIMED))
     parser.add_argument("--folder", default="/dev/shm", help="where files are written; a RAM disk leaves the disk out")
-    parser.add_argument("--profile", action="store_true", help="where the threads are, of the model and the whole")
+    parser.add_argument(
+        "--profile", action="store_true", help="where the threads are in the model, the whole, `encode`"
+    )
     arguments = parser.parse_args()
     if arguments.size is None:
         embedder = elmo.load(arguments.model, device=arguments.device, precision=arguments.precision)
@@ -221,17 +208,30 @@ def main() -> None:
     if embedder.device_name != "cpu":
         from benchmarks.gpu.timing import machine
 
-        print(machine())
-    try:
-        check_equal(embedder)
-    except Exception:
-        traceback.print_exc()
+        print(machine(), flush=True)
+    formats: list[Format] = arguments.formats.split(",")
     with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
-        source = Path(name, "text.txt")
+        folder = Path(name)
+        source = folder / "text.txt"
         write_text(source, tokens=arguments.tokens)
-        bench = Bench(embedder, source, arguments.rounds, profile=arguments.profile, all_stages=not arguments.encode)
         options = BulkOptions(layers=arguments.layers, dtype=arguments.dtype)
-        stages(bench, options, Path(name), arguments.formats.split(","))
+        bench = Bench(embedder, source, options, rounds=arguments.rounds, profile=arguments.profile)
+        print(
+            f"{sum(len(lines) for lines, _ in bench.parts):,} lines, {bench.tokens:,} tokens, {len(bench.parts)} parts"
+        )
+        for stage in arguments.stages.split(","):
+            match stage:
+                case "model":
+                    time_model(bench)
+                case "whole":
+                    time_whole(bench, folder, formats)
+                case "encode":
+                    time_encode(bench)
+                case "host":
+                    time_host(bench, folder, formats)
+                case _:
+                    parser.error(f"--stages has {stage!r}; model, whole, encode and host are known")
+        bench.report()
 
 
 if __name__ == "__main__":

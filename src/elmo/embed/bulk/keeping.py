@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -42,7 +43,7 @@ def append_parts(
         raise ResumeError(f"{journal.output}: is not there, but was begun; start again with --overwrite")
     with contextlib.ExitStack() as opened:
         file = opened.enter_context(open(journal.output, "rb+" if done else "wb"))
-        output = _Hashed(file)
+        output = opened.enter_context(contextlib.closing(_Hashed(file)))
         appender = opened.enter_context(contextlib.closing(make(output)))  # type: ignore[arg-type]  # enough of a file
         for number, (part, appended) in enumerate(journal.parts(done)):
             if appended is None:
@@ -62,27 +63,37 @@ def append_parts(
 
 
 class _Hashed:
-    """A file that is written, with a hash of what has been written since it was asked for the last time."""
+    """A file that is written, with a hash of what has been written since it was asked for the last time.
+
+    A thread of its own hashes, which takes as long as to write.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._sha256 = hashlib.sha256()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="elmo-hash")
         self.name = file.name
         self.seek, self.tell, self.flush = file.seek, file.tell, file.flush
 
     def write(self, data: Any) -> int:
-        self._sha256.update(data)
-        return self._file.write(data)
+        view = memoryview(data)
+        if view.nbytes:
+            self._thread.submit(self._sha256.update, view.cast("B"))
+        return self._file.write(view)
 
     def digest(self) -> str:
-        found, self._sha256 = self._sha256.hexdigest(), hashlib.sha256()
+        found = self._thread.submit(self._sha256.hexdigest).result()
+        self._sha256 = hashlib.sha256()
         return found
 
     def check(self, appended: Appended) -> None:
         """Go to the end of a part whose bytes come next, if they are those that were written."""
         left = appended.stop - self._file.tell()
         while left > 0 and (data := self._file.read(min(CHUNK_BYTES, left))):
-            self._sha256.update(data)
+            self._thread.submit(self._sha256.update, data).result()
             left -= len(data)
         if left or self.digest() != appended.sha256:
             raise ResumeError(f"{Path(self.name)}: is not what was written there; start again with --overwrite")
+
+    def close(self) -> None:
+        self._thread.shutdown()
