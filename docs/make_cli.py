@@ -37,6 +37,7 @@ COMMANDS: list[list[str]] = [
     ["task", "predict"],
     ["task", "wsd"],
     ["task", "probe"],
+    ["reproduce"],
 ]
 INTRODUCTION = """# Command line
 

@@ -7,7 +7,10 @@ from pathlib import Path
 PAGE = Path(__file__).with_name("file-tree.md")
 SOURCE = Path(__file__).parent.parent / "src" / "elmo"
 # As layers import each other, from the left to the right (tests/test_layers.py); what stands beside them comes last.
-ORDER = ("disk", "text", "corpus", "ops", "model", "weights", "embed", "lm", "run", "pretrain", "tasks", "analysis")
+ORDER = (
+    "disk", "text", "corpus", "ops", "model", "weights", "embed", "lm", "run", "pretrain", "tasks", "analysis",
+    "reproduce",
+)  # fmt: skip
 BESIDE = ("apps", "compat", "integrations")
 INTRODUCTION = """# File tree
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-HANGS_AFTER_SECONDS = 240  # a child that waits for a lock for ever must not hold up the suite
+HANGS_AFTER_SECONDS = 600  # a child that waits for a lock for ever must not hold up the suite
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _EVENTS = ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.link", "os.symlink")
 

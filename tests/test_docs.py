@@ -107,7 +107,7 @@ def assert_same(found: str, shown: str) -> None:
     assert [float(n) for n in NUMBER.findall(found)] == pytest.approx(numbers, abs=TOLERANCE)
 
 
-@pytest.mark.timeout(900)  # a page starts a dozen processes, each of which imports torch
+@pytest.mark.timeout(1800)  # a page starts a dozen processes, each of which imports torch
 @pytest.mark.parametrize("page", pages_with_code())
 def test_every_block_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for library in needs(page):

@@ -22,6 +22,7 @@ ORDER = [
     "pretrain",
     "tasks",
     "analysis",
+    "reproduce",
     "apps",
 ]
 # Beside `apps`: they may import everything, and nothing imports them.

@@ -174,6 +174,7 @@ def test_commands_that_need_torch_say_so_in_a_line(arguments: list[str], models:
         "elmo.load(sys.argv[2])",
         "import elmo.compat.tfhub",
         "import elmo.compat.allennlp",
+        "from elmo.compat.bilm import weight_layers",
     ],
 )
 def test_names_that_need_torch_say_so(code: str, models: Path, tmp_path: Path) -> None:
@@ -188,6 +189,26 @@ def test_names_that_need_torch_say_so(code: str, models: Path, tmp_path: Path) -
     printed = output_of(program, models / "plain", golden, cwd=tmp_path)
     assert printed.startswith("MissingLibraryError"), printed
     assert HOW_TO in printed
+
+
+def test_code_for_bilm_tf_runs_and_gives_what_load_gives(tmp_path: Path) -> None:
+    golden = Path(__file__).parent / "golden" / "bilm"
+    code = f"""
+        import elmo, numpy as np, os, sys
+        from elmo.compat.bilm import Batcher, BidirectionalLanguageModel, dump_bilm_embeddings, dump_token_embeddings
+        files = [os.path.join(sys.argv[1], "skip2", name) for name in ("options.json", "weights.hdf5")]
+        words = os.path.join(sys.argv[1], "vocab.txt")
+        model = BidirectionalLanguageModel(*files)
+        layers = [model(Batcher(words, 50).batch_sentences([s]))["lm_embeddings"][0] for s in {SENTENCES!r}]
+        wanted = elmo.load(files[1], state="carry").encode({SENTENCES!r}, layers="all", batch_size=1)
+        for found, right in zip(layers, wanted, strict=True):
+            np.testing.assert_array_equal(found, right)
+        dump_token_embeddings(words, *files, "words.hdf5")
+        dump_bilm_embeddings(words, words, *files, "text.hdf5")
+    """
+    output_of(code, golden, cwd=tmp_path)
+    assert (tmp_path / "words.hdf5").is_file()
+    assert (tmp_path / "text.hdf5").is_file()
 
 
 def test_a_server_without_task_models_starts(models: Path, tmp_path: Path) -> None:

@@ -7,12 +7,12 @@ A column of the table for each model, with the difference to the first. The part
 - ner100, ner10: F1 on CoNLL-2003's test set with ELMo at the input, trained with all and with a tenth of the data
 - wsd: F1 of nearest sense averages on four sets of all-words disambiguation together, by layer
 - pos: accuracy of a linear probe for EWT's Penn tags on the test set, by layer
-- perplexity: of four texts, over the full vocabulary, the state carried from sentence to sentence
+- perplexity: of five texts, over the full vocabulary, the state carried from sentence to sentence
 - senses: how often the nearest use of an ambiguous word has its sense, in two sets of sentences, by layer
 
 FOLDER has what each part reads; a part without its files is left out, with the reason:
 
-    english_heldout.txt                                           perplexity (raw text)
+    english_heldout.txt english_heldout_new.txt                   perplexity (raw text)
     lm1b_heldout_dev.tokens wikitext103_valid.txt ptb.valid.txt   perplexity (tokenized as published)
     wsd/SemCor/semcor.data.xml (and .gold.key.txt)                wsd
     wsd/WordNet-3.0/index.sense                                   wsd

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import torch
 from recipes.english.card_figures import HELDOUT, facts, sentences_of
+from recipes.english.mix import HELDOUT_NEW
 
 import elmo
 from benchmarks.senses.measure import measure as measure_senses
@@ -33,6 +34,7 @@ from elmo.weights.softmaxfile import add_softmax
 
 TEXTS = {
     "held-out": HELDOUT,
+    "held-out, new texts": HELDOUT_NEW,
     "lm1b": "lm1b_heldout_dev.tokens",
     "WikiText-103": "wikitext103_valid.txt",
     "Penn Treebank": "ptb.valid.txt",

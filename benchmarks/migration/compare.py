@@ -129,7 +129,7 @@ def work(arguments: argparse.Namespace) -> None:
     with torch.no_grad():
         for name, (function, sentences) in runs.items():
             function(sentences[:WARM_UP])
-            forget(shim.elmo_bilm._row_vectors, shim_module._elmo_lstm._row_vectors, new.cache, new_module._cache)
+            forget(shim.elmo_bilm._row_vectors, shim_module._elmo_lstm._row_vectors, new, new_module)
             start = time.perf_counter()
             function(sentences)
             seconds[name] = time.perf_counter() - start

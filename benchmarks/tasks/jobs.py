@@ -20,8 +20,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from benchmarks.tasks.mps import multi_process_service
 from benchmarks.tasks.report import read_results
+from elmo.reproduce.mps import multi_process_service
 from elmo.tasks.recipes import RECIPES, Recipe, find_recipe, parse_change
 
 ARMS: dict[str, dict[str, Any]] = {

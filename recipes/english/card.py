@@ -27,7 +27,7 @@ from elmo.weights.softmaxfile import SOFTMAX
 from elmo.weights.verify import verify_model
 from recipes.english.neighbors import rows as neighbor_rows
 from recipes.english.neighbors import table
-from recipes.english.sources import SOURCES
+from recipes.english.sources import SOURCES, source_of
 from recipes.english.word2vec import read_vectors
 
 PACKAGED = Path("src/elmo/models/english")
@@ -35,6 +35,7 @@ TEMPLATE = Path(__file__).with_name("card_template.md")
 
 TEXTS = {
     "english_heldout.txt": "held-out English (blocks of the same sources)",
+    "english_heldout_new.txt": "held-out English of the later sources",
     "wikitext103_valid.txt": "WikiText-103, validation",
     "lm1b_heldout_dev.tokens": "One Billion Word Benchmark, held-out part",
     "ptb.valid.txt": "Penn Treebank, validation",
@@ -52,27 +53,23 @@ def tokens_by_source(manifest: dict[str, Any]) -> dict[str, int]:
     for entry in manifest["sources"]:
         if entry["heldout"]:
             continue
-        name = Path(entry["name"]).name
-        known = next((source for source in SOURCES if name.startswith(source[0])), None)
-        # "wikipedia_en_more" is of the source "wikipedia_en"; "wikipedia_en_b" stands before it in the table.
-        if known is None:
-            raise SystemExit(f"{name}: its source and licence are not in the table of this script; add them")
-        tokens[known[0]] = tokens.get(known[0], 0) + entry["tokens"]
+        name = source_of(Path(entry["name"]).name).name
+        tokens[name] = tokens.get(name, 0) + entry["tokens"]
     return tokens
 
 
 def source_rows(tokens: dict[str, int]) -> list[str]:
     """A row of the table of data for each source."""
     return [
-        f"| {what} | {genre} | {tokens[key] / 1e6:.1f} M | {licence} | {where} |"
-        for key, what, genre, licence, where in SOURCES
-        if key in tokens
+        f"| {one.what} | {one.genre} | {tokens[one.name] / 1e6:.1f} M | {one.licence} | {one.evidence} | {one.origin} |"
+        for one in SOURCES
+        if one.name in tokens
     ]
 
 
 def share_alike(tokens: dict[str, int]) -> float:
     """The share of the tokens whose licence asks for the same licence."""
-    return sum(tokens.get(key, 0) for key, _, _, licence, _ in SOURCES if "BY-SA" in licence) / sum(tokens.values())
+    return sum(tokens.get(one.name, 0) for one in SOURCES if "BY-SA" in one.licence) / sum(tokens.values())
 
 
 def perplexity_rows(figures: dict[str, Any]) -> list[str]:

@@ -38,6 +38,7 @@ from elmo.weights.formats import read_model, write_model
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.native import read_config
 from elmo.weights.softmaxfile import SOFTMAX, softmax_storage
+from recipes.english.mix import HELDOUT_NEW
 from recipes.english.neighbors import table
 from recipes.english.word2vec import read_vectors
 
@@ -50,7 +51,7 @@ COSINE_TOKENS = 10_000
 def sentences_of(path: Path, model: LoadedModel) -> list[list[str]]:
     """The sentences of an evaluation text."""
     lines = [line for _, line in read_lines(path)]
-    if path.name == HELDOUT:
+    if path.name in (HELDOUT, HELDOUT_NEW):
         return [words for line in lines for words in model.tokenizer.sentence_words(line) if words]
     tokens = [line.split() for line in lines if line.strip()]
     return [s for line in tokens for s in cut_paragraph(line)] if path.name.startswith("wikitext") else tokens
@@ -147,7 +148,7 @@ def main() -> None:
     heldout = thin_out(sentences_of(arguments.data / HELDOUT, whole), arguments.sentences)
     figures["cosine to fp32"] = cosines(whole, stored, heldout, arguments.device)
     texts = {HELDOUT: heldout}
-    for name in STANDARD:
+    for name in (HELDOUT_NEW, *STANDARD):
         if (arguments.data / name).is_file():
             texts[name] = thin_out(sentences_of(arguments.data / name, whole), arguments.sentences)
     figures["perplexity"] = {

@@ -1,205 +1,339 @@
-"""Where the text of the English model is from, and its licences."""
+"""Where the text of the English model is from, its licences, and where each licence was seen."""
 
-# What the corpus is made of: the beginning of a file's name, what it is, its genre, its licence, where it is from.
+from typing import NamedTuple
+
+
+class Source(NamedTuple):
+    """One source of text."""
+
+    name: str  # what the names of its files begin with
+    what: str
+    genre: str
+    licence: str
+    origin: str
+    evidence: str  # of the licence
+
+
+# A longer name stands before a shorter one that it begins with.
 SOURCES = (
-    (
+    Source(
         "wikipedia_en_b",
         "English Wikipedia, 2018-2021",
         "encyclopedia",
         "CC BY-SA",
         "github.com/Vibhas-hs-edu/WikiTasks",
+        "Wikipedia's licence",
     ),
-    (
+    Source(
         "wikipedia_en",
         "English Wikipedia, 2019",
         "encyclopedia",
         "CC BY-SA",
         "github.com/chinapedia/wikipedia.abstract.en",
+        "Wikipedia's licence",
     ),
-    (
+    Source(
         "au_pm_transcripts",
         "Transcripts of Australian prime ministers since 1996",
         "speeches, interviews, press releases",
         "CC BY 3.0 AU",
         "github.com/wragge/pm-transcripts",
+        "seen in its repository, November 2026",
     ),
-    ("un_general_debates", "UN General Debate Corpus", "diplomatic speeches", "CC0", "UN General Debate Corpus"),
-    (
+    Source(
+        "un_general_debates",
+        "UN General Debate Corpus",
+        "diplomatic speeches",
+        "CC0",
+        "UN General Debate Corpus",
+        "seen in its repository, November 2026",
+    ),
+    Source(
         "gutenberg_books",
         "Project Gutenberg",
         "books",
         "public domain in the United States",
         "github.com/rcdm-uga/Gutenberg_Text",
+        "the licence in each book",
     ),
-    (
+    Source(
         "eltec_eng_novels",
         "ELTeC, English novels 1840-1920",
         "novels",
         "texts in the public domain, markup CC BY 4.0",
         "github.com/COST-ELTeC/ELTeC-eng",
+        "seen in its repository, November 2026",
     ),
-    ("common_voice_en", "Common Voice", "single sentences", "CC0", "commonvoice.mozilla.org"),
-    ("wikinews", "Wikinews, 2004-2020", "news", "CC BY 2.5", "github.com/gucorpling/amalgum"),
-    (
+    Source(
+        "common_voice_en",
+        "Common Voice",
+        "single sentences",
+        "CC0",
+        "commonvoice.mozilla.org",
+        "seen in its repository, November 2026",
+    ),
+    Source(
+        "wikinews",
+        "Wikinews, 2004-2020",
+        "news",
+        "CC BY 2.5",
+        "github.com/gucorpling/amalgum",
+        "seen in its repository, November 2026",
+    ),
+    Source(
         "us_human_rights_reports",
         "Country reports on human rights, 2016-2024",
         "reports",
         "public domain in the United States",
         "U.S. Department of State",
+        "work of the US government",
     ),
-    (
+    Source(
         "changelog_podcasts",
         "Transcripts of Changelog's podcasts",
         "conversation",
         "CC BY-SA 4.0",
         "github.com/thechangelog/transcripts",
+        "README.md, line 465",
     ),
-    (
+    Source(
         "metamuse_podcast",
         "Transcripts of the podcast Metamuse",
         "conversation",
         "CC BY 4.0",
         "github.com/ppkn/metamuse-transcripts",
+        "seen in its repository, November 2026",
     ),
-    (
+    Source(
         "ami_icsi_meetings",
         "Meetings of the AMI and ICSI corpora",
         "conversation",
         "CC BY 4.0",
         "github.com/Yale-LILY/QMSum",
+        "seen in its repository, November 2026",
     ),
-    (
+    Source(
         "fomc_transcripts",
         "Meetings of the Federal Open Market Committee",
         "conversation",
         "public domain in the United States",
         "github.com/jm4474/FOMCTextAnalysis",
+        "work of a US government body",
     ),
-    (
+    Source(
         "fed_speeches_testimony",
         "Speeches and testimony, Federal Reserve",
         "speeches",
         "public domain in the United States",
         "github.com/seanahmad/NLP-Federal-Reserve-Corpora",
+        "work of a US government body",
     ),
-    (
+    Source(
         "us_president_speeches",
         "Speeches of US presidents, 1933-2016",
         "speeches",
         "public domain in the United States",
         "github.com/mattdean1/nlp-president-speeches",
+        "works of the US government",
     ),
-    (
+    Source(
         "nasa_mission_transcripts",
         "Radio transcripts of NASA's missions",
         "conversation",
         "public domain in the United States",
         "github.com/Spacelog/Spacelog",
+        "works of the US government",
     ),
-    (
+    Source(
         "sgd_dialogues",
         "Schema-Guided Dialogue",
         "dialogues",
         "CC BY-SA 4.0",
         "github.com/google-research-datasets/dstc8-schema-guided-dialogue",
+        "README.md, line 245",
     ),
-    ("taskmaster", "Taskmaster", "dialogues", "CC BY 4.0", "github.com/google-research-datasets/Taskmaster"),
-    ("topical_chat", "Topical-Chat", "dialogues", "CDLA-Sharing 1.0", "github.com/alexa/Topical-Chat"),
-    ("tatoeba_en", "Tatoeba", "single sentences", "CC BY 2.0 FR", "github.com/Helsinki-NLP/Tatoeba-Challenge"),
-    (
+    Source(
+        "taskmaster",
+        "Taskmaster",
+        "dialogues",
+        "CC BY 4.0",
+        "github.com/google-research-datasets/Taskmaster",
+        "seen in its repository, November 2026",
+    ),
+    Source(
+        "topical_chat",
+        "Topical-Chat",
+        "dialogues",
+        "CDLA-Sharing 1.0",
+        "github.com/alexa/Topical-Chat",
+        "DATALICENSE, lines 3 and 5",
+    ),
+    Source(
+        "tatoeba_en",
+        "Tatoeba",
+        "single sentences",
+        "CC BY 2.0 FR",
+        "github.com/Helsinki-NLP/Tatoeba-Challenge",
+        "README.md, line 200",
+    ),
+    Source(
         "stackexchange_small",
         "Stack Exchange, some small sites",
         "questions and answers",
         "CC BY-SA",
         "archive.org/details/stackexchange",
+        "seen in its repository, November 2026",
     ),
-    (
+    Source(
         "opensource_com",
         "opensource.com, Fedora Magazine",
         "articles",
         "CC BY-SA 4.0",
         "github.com/LCTT/TranslateProject",
+        "seen in its repository, November 2026",
     ),
-    (
+    Source(
         "us_gov_blogs",
         "Blogs of digital.gov and 18F",
         "articles",
         "public domain, CC0",
         "github.com/GSA, github.com/18F",
+        "seen in its repository, November 2026",
     ),
-    (
+    Source(
         "free_handbooks",
         "Programming Historian, The Turing Way",
         "handbooks",
         "CC BY 4.0",
         "github.com/programminghistorian, github.com/the-turing-way",
+        "seen in its repository, November 2026",
     ),
-    ("openstax_textbooks", "OpenStax, 25 books", "textbooks", "CC BY 4.0", "github.com/openstax"),
-    (
+    Source(
+        "openstax_textbooks",
+        "OpenStax, 25 books",
+        "textbooks",
+        "CC BY 4.0",
+        "github.com/openstax",
+        "seen in its repository, November 2026",
+    ),
+    Source(
         "elife_digests_essays",
         "eLife, digests and essays",
         "popular science",
         "CC BY 4.0, CC0",
         "github.com/elifesciences/elife-article-xml",
+        "seen in its repository, November 2026",
     ),
-    ("medquad_health", "MedQuAD", "advice on health", "CC BY 4.0", "github.com/abachaa/MedQuAD"),
-    (
+    Source(
+        "medquad_health",
+        "MedQuAD",
+        "advice on health",
+        "CC BY 4.0",
+        "github.com/abachaa/MedQuAD",
+        "seen in its repository, November 2026",
+    ),
+    Source(
         "frus_diplomatic",
         "Foreign Relations of the United States",
         "diplomatic papers since 1945",
         "public domain, CC0",
         "github.com/HistoryAtState/frus",
+        "seen in its repository, November 2026",
     ),
-    ("wikivoyage", "Wikivoyage", "travel guides", "CC BY-SA 3.0", "github.com/gucorpling/amalgum"),
-    ("wikipedia_film_plots", "Wikipedia, plots of films", "encyclopedia", "CC BY-SA", "en.wikipedia.org"),
-    ("scp_fiction", "SCP Foundation", "fiction", "CC BY-SA 3.0", "github.com/scp-data/scp-api"),
-    (
+    Source(
+        "wikivoyage",
+        "Wikivoyage",
+        "travel guides",
+        "CC BY-SA 3.0",
+        "github.com/gucorpling/amalgum",
+        "seen in its repository, November 2026",
+    ),
+    Source(
+        "wikipedia_film_plots",
+        "Wikipedia, plots of films",
+        "encyclopedia",
+        "CC BY-SA",
+        "en.wikipedia.org",
+        "Wikipedia's licence",
+    ),
+    Source(
+        "scp_fiction",
+        "SCP Foundation",
+        "fiction",
+        "CC BY-SA 3.0",
+        "github.com/scp-data/scp-api",
+        "seen in its repository, November 2026",
+    ),
+    Source(
         "white_house",
         "White House, briefings, speeches and statements, 2021-2026",
         "speeches, press conferences, press releases",
         "CC0, public domain in the United States",
         "github.com/brian14708/wh-briefings",
+        "LICENSE, line 3; works of the US government",
     ),
-    (
+    Source(
         "public_inquiries",
         "Hearings of three British inquiries (Covid-19, Post Office, Lampard)",
         "questions and answers in speech",
         "Open Government Licence v3.0",
         "github.com/dracos",
+        "conf.py, lines 6, 17 and 17",
     ),
-    (
+    Source(
         "simple_wikipedia",
         "Simple English Wikipedia, 2021",
         "encyclopedia in plain words",
         "CC BY-SA",
         "github.com/taminemelissa/quiz-generator",
+        "the address simple.wikipedia.org in each record",
     ),
-    (
+    Source(
+        "europarl",
+        "Debates of the European Parliament, 1999-2012",
+        "speeches, half of them translated",
+        "reuse with the source named",
+        "European Parliament",
+        "its publisher's answer A(2014)1114 on asktheeu.org; © European Union",
+    ),
+    Source(
         "congressional_record",
         "US Congressional Record",
         "speeches",
         "public domain in the United States",
         "github.com/milesmcc/congress-scope",
+        "work of the US government",
     ),
-    (
+    Source(
         "standard_ebooks",
         "Standard Ebooks, 43 books of the 20th century",
         "novels, stories",
         "public domain in the United States, CC0",
         "github.com/standardebooks",
+        "LICENSE.md, line 1, of each book",
     ),
-    (
+    Source(
         "wikipedia_2015",
         "English Wikipedia, 2015",
         "encyclopedia",
         "CC BY-SA",
         "github.com/jason-feng/wikiVisual",
+        "the address en.wikipedia.org in each head; README.md, line 5",
     ),
-    (
+    Source(
         "wikipedia_2014",
         "English Wikipedia, 2014",
         "encyclopedia",
         "CC BY-SA",
         "github.com/ZhouYii/PatchedDistro",
+        "the address en.wikipedia.org in each head",
     ),
 )
+
+
+def source_of(file_name: str) -> Source:
+    """The source of a text file by its name: `wikipedia_en_more.txt` is of `wikipedia_en`."""
+    for source in SOURCES:
+        if file_name.startswith(source.name):
+            return source
+    raise SystemExit(f"{file_name}: its source and licence are not in recipes/english/sources.py; add them")

@@ -40,6 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = folder / "data"
     data.mkdir()
     (data / "english_heldout.txt").write_text("The river bank. It is far.\n", encoding="utf-8")
+    (data / "english_heldout_new.txt").write_text("A bank far away. It is new.\n", encoding="utf-8")
     for name in ("lm1b_heldout_dev.tokens", "wikitext103_valid.txt", "ptb.valid.txt"):
         (data / name).write_text("the river bank .\nthe bank .\n", encoding="utf-8")
     for target, source in [
@@ -72,11 +73,11 @@ def test_every_part_is_measured_once_and_told_beside_the_first_model(
     call(folder, tmp_path, models[0], "--seeds", "2", "1")
     call(folder, tmp_path, *models, "--seeds", "2", "1")
     printed = capsys.readouterr().out
-    assert "11 units, 11 to be measured" in printed
-    assert "22 units, 11 to be measured" in printed
+    assert "12 units, 12 to be measured" in printed
+    assert "24 units, 12 to be measured" in printed
     lines = battery.read_lines(tmp_path / "results.jsonl")
     assert {line["part"] for line in lines} == set(units.PARTS)
-    assert len({line["key"] for line in lines}) == len(lines) == 22
+    assert len({line["key"] for line in lines}) == len(lines) == 24
     rows = [row.split(" | ") for row in printed.split("\n\n")[-2].splitlines()]
     assert [row[0] for row in rows[2:]] == [
         "| senses (first), LSTM 1, %",
@@ -86,6 +87,7 @@ def test_every_part_is_measured_once_and_told_beside_the_first_model(
         "| senses (open), LSTM 2, %",
         "| senses (open), mean of the layers, %",
         "| perplexity, held-out",
+        "| perplexity, held-out, new texts",
         "| perplexity, lm1b",
         "| perplexity, WikiText-103",
         "| perplexity, Penn Treebank",
@@ -106,7 +108,7 @@ def test_every_part_is_measured_once_and_told_beside_the_first_model(
 
     monkeypatch.setattr(battery, "measure", refuse)
     call(folder, tmp_path, *models, "--seeds", "2", "1")
-    assert "22 units, 0 to be measured" in capsys.readouterr().out
+    assert "24 units, 0 to be measured" in capsys.readouterr().out
 
 
 def test_a_model_without_softmax_has_no_perplexity_until_it_is_given_one(
@@ -129,7 +131,7 @@ def test_a_model_without_softmax_has_no_perplexity_until_it_is_given_one(
         f"{folder}/softmax.safetensors",
     )
     printed = capsys.readouterr().out
-    assert "8 units, 4 to be measured" in printed
+    assert "10 units, 5 to be measured" in printed
     assert "Left out" not in printed
 
 
@@ -151,22 +153,22 @@ def test_quick_results_are_never_taken_for_whole_ones(
     call(folder, tmp_path, str(folder / "before"), "--parts", *parts, "--quick")
     assert "the figures mean nothing" in capsys.readouterr().out
     call(folder, tmp_path, str(folder / "before"), "--parts", *parts)
-    assert "8 units, 8 to be measured" in capsys.readouterr().out
+    assert "9 units, 9 to be measured" in capsys.readouterr().out
 
 
 def test_interrupted_work_goes_on_after_a_line_that_was_cut_off(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = str(folder / "before")
-    with pytest.raises(SystemExit, match="4 units are missing"):
+    with pytest.raises(SystemExit, match="5 units are missing"):
         call(folder, tmp_path, before, "--parts", "perplexity", "--minutes", "0")
     call(folder, tmp_path, before, "--parts", "perplexity")
     path = tmp_path / "results.jsonl"
     path.write_text(path.read_text("utf-8")[:-20], encoding="utf-8")
     capsys.readouterr()
     call(folder, tmp_path, before, "--parts", "perplexity")
-    assert "4 units, 1 to be measured" in capsys.readouterr().out
-    assert len(battery.read_lines(path)) == 4
+    assert "5 units, 1 to be measured" in capsys.readouterr().out
+    assert len(battery.read_lines(path)) == 5
 
 
 def test_units_beside_each_other_give_the_figures_of_one_after_the_other(folder: Path, tmp_path: Path) -> None:

@@ -9,8 +9,13 @@ import torch
 from tests.tiny import make_bilm
 from tests.weights.making import WORD_CONFIG
 
-from elmo.compat.rows import RowVectors, character_rows, characters_of, lengths_of, padded, token_vectors
+from elmo.compat.inference import Inference
+from elmo.compat.rows import character_config, character_rows, lengths_of, padded
+from elmo.compat.rowvectors import RowVectors
+from elmo.embed import runners
 from elmo.errors import ConfigError, InputError
+from elmo.model.packed import PackedBiLM
+from elmo.ops.cpu.kernels import kernels_run
 from elmo.text.chars import boundary_rows, spell
 
 
@@ -36,54 +41,52 @@ def test_a_token_behind_padding_is_refused():
         lengths_of(torch.tensor([[True, False], [False, True]]))
 
 
-def test_equal_rows_are_encoded_once_and_come_back_in_place(bilm):
-    rows = torch.from_numpy(spell(["fog", "lamp", "fog", "a"]))
-    expected = bilm.tokens(rows)
-    seen = []
-    tokens = bilm.tokens.forward
-    bilm.tokens.forward = lambda rows: (seen.append(len(rows)), tokens(rows))[1]
-    try:
-        torch.testing.assert_close(token_vectors(bilm, rows), expected)
-        assert token_vectors(bilm, rows[:0]).shape == (0, expected.shape[1])
-    finally:
-        del bilm.tokens.forward
-    assert seen == [3, 0]
-
-
 ROWS = torch.from_numpy(spell(["fog", "lamp", "fog", "é"]))
 
 
-@pytest.fixture
-def counted():
-    """A biLM of its own, and how many rows it was asked to encode."""
-    bilm = make_bilm()
-    seen = []
-    encode = bilm.tokens.forward
-    bilm.tokens.forward = lambda rows: (seen.append(len(rows)), encode(rows))[1]
-    return bilm, seen
+class Counted(Inference):
+    """Says how many rows it was asked to encode."""
+
+    def __init__(self, bilm):
+        super().__init__(bilm)
+        self.seen = []
+
+    def tokens(self, rows):
+        self.seen.append(len(rows))
+        return super().tokens(rows)
+
+
+@pytest.fixture(params=[True, False], ids=["kernels", "torch"])
+def counted(request, monkeypatch):
+    """A biLM of its own, and how many rows it was asked to encode, with and without compiled kernels."""
+    if not request.param:
+        monkeypatch.setattr(runners, "kernels_run", lambda: False)
+    inference = Counted(make_bilm().requires_grad_(False))
+    assert not kernels_run() or isinstance(inference.runner, PackedBiLM) == request.param
+    return inference
 
 
 def test_remembered_rows_are_not_encoded_again(counted):
-    bilm, seen = counted
-    vectors = RowVectors(bilm)
+    vectors = RowVectors(counted)
     for rows in (ROWS, ROWS, torch.from_numpy(spell(["lamp", "oil"]))):
-        torch.testing.assert_close(vectors(rows), token_vectors(make_bilm(), rows))
-    assert seen == [3, 1]
+        torch.testing.assert_close(vectors(rows), make_bilm().requires_grad_(False).tokens(rows))
+    assert counted.seen == [3, 1]
 
 
-def test_rows_with_zeros_in_them_are_kept_apart(bilm):
+def test_rows_with_zeros_in_them_are_kept_apart():
     rows = ROWS.clone()
     rows[1, 40:] = 0
     rows[2] = 0
     rows[3, :10] = 0
-    torch.testing.assert_close(RowVectors(bilm)(rows), bilm.tokens(rows))
-    assert RowVectors(bilm)(rows[:0]).shape == (0, 8)
+    inference = Inference(make_bilm().requires_grad_(False))
+    torch.testing.assert_close(RowVectors(inference)(rows), inference.bilm.tokens(rows))
+    assert RowVectors(inference)(rows[:0]).shape == (0, 8)
 
 
 @pytest.mark.parametrize("change", ["in place", "loaded", "converted"])
 def test_nothing_is_remembered_of_other_weights(counted, change):
-    bilm, seen = counted
-    vectors = RowVectors(bilm)
+    bilm = counted.bilm
+    vectors = RowVectors(counted)
     before = vectors(ROWS)
     if change == "in place":
         with torch.no_grad():
@@ -93,22 +96,21 @@ def test_nothing_is_remembered_of_other_weights(counted, change):
     else:
         bilm.double()
     after = vectors(ROWS)
-    assert seen == [3, 3]
+    assert counted.seen == [3, 3]
     assert after.dtype == (torch.float64 if change == "converted" else torch.float32)
     assert (after.float() - before).abs().max() > (0.1 if change != "converted" else -1)
 
 
 def test_rows_of_a_model_that_learns_are_encoded_each_time_with_gradients(counted):
-    bilm, seen = counted
-    bilm.requires_grad_(True)
-    vectors = RowVectors(bilm)
+    counted.bilm.requires_grad_(True)
+    vectors = RowVectors(counted)
     assert vectors(ROWS).requires_grad
-    vectors(ROWS)
-    assert seen == [3, 3]
+    torch.testing.assert_close(vectors(ROWS), counted.bilm.tokens(ROWS))
+    assert counted.seen == [3, 3]
 
 
-def test_rows_met_in_inference_mode_serve_outside_it(bilm):
-    vectors = RowVectors(bilm)
+def test_rows_met_in_inference_mode_serve_outside_it(counted):
+    vectors = RowVectors(counted)
     with torch.inference_mode():
         vectors(ROWS)
     found = vectors(torch.from_numpy(spell(["fog", "new"])))
@@ -116,8 +118,7 @@ def test_rows_met_in_inference_mode_serve_outside_it(bilm):
 
 
 def test_copies_remember_nothing_and_use_their_own_model():
-    own = make_bilm()
-    vectors = RowVectors(own)
+    vectors = RowVectors(Inference(make_bilm().requires_grad_(False)))
     vectors(ROWS)
     for again in (copy.deepcopy(vectors), pickle.loads(pickle.dumps(vectors))):
         assert len(again._cache) == 0
@@ -126,4 +127,4 @@ def test_copies_remember_nothing_and_use_their_own_model():
 
 def test_a_model_without_characters_is_refused():
     with pytest.raises(ConfigError, match="reads words"):
-        characters_of(make_bilm(WORD_CONFIG))
+        character_config(make_bilm(WORD_CONFIG).config)

@@ -20,6 +20,7 @@ from elmo.embed.loading import load
 from elmo.embed.module import Elmo
 from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError, InputError, WeightsError
+from elmo.model.choices import StateMode
 from elmo.ops.cpu import bfloat16
 from elmo.ops.cpu.kernels import kernels_run
 from elmo.text.tokenizer import Tokenizer
@@ -147,6 +148,15 @@ def test_a_word_of_a_million_characters_is_cut_with_a_warning(
         long, short = embedder.encode([["x" * 10**6], ["x" * 48]])
     close(long, short)
     assert "1 distinct word longer than the model reads" in caplog.text
+
+
+def test_a_cut_word_cannot_steer_the_terminal_that_shows_it(
+    model_directory: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        load(model_directory, device="cpu").encode([["\x1b[2J\u202e\n" * 30]])
+    assert r"'\x1b[2J\u202e\n\x1b[2J\u202e\n" in caplog.text
+    assert not {"\x1b", "\u202e"} & set(caplog.text)
 
 
 def test_a_sentence_of_50000_tokens_goes_through_in_windows(
@@ -298,6 +308,16 @@ def test_float64_agrees_with_float32(model_directory: Path, embedder: Embedder) 
     double = load(model_directory, device="cpu", precision="float64")
     assert double.bilm.settled_h.dtype == torch.float64
     close(double.encode(SENTENCES)[0], embedder.encode(SENTENCES)[0])
+
+
+@pytest.mark.parametrize("state", ["settled", "zero", "carry"])
+def test_float64_comes_out_as_float64_whatever_is_asked_for(model_directory: Path, state: StateMode) -> None:
+    double = load(model_directory, device="cpu", precision="float64", state=state)
+    found = [double.encode("one text"), double.encode(""), *double.encode(SENTENCES, layers="all", normalize=True)]
+    found += [double.encode(texts, pooling=pooling) for texts in (SENTENCES, [[]], []) for pooling in ("mean", "max")]
+    assert {vectors.dtype for vectors in found} == {np.dtype(np.float64)}
+    assert double.encode("one text", convert_to_numpy=False).dtype == torch.float64
+    assert np.abs(found[2] - found[2].astype(np.float32)).max() > 0  # not float32 in a wider type
 
 
 def test_threads_are_set_for_the_call_only(model_directory: Path, embedder: Embedder) -> None:

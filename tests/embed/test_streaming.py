@@ -82,5 +82,5 @@ def test_ctrl_c_ends_a_run_that_waits_for_input(output: str, model_directory: Pa
         assert process.stderr is not None
         assert process.stderr.readline() == "reading\n"
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=200) == 130  # the input is still open
+        assert process.wait(timeout=800) == 130  # the input is still open
         assert process.stderr.read() == "elmo: interrupted\n"

@@ -204,7 +204,7 @@ def test_a_process_forked_while_another_thread_embeds_gets_the_right_vectors(emb
     inside.wait()  # it holds the lock now
     child = os.fork()
     if child == 0:
-        signal.alarm(100)  # a lock that is never freed ends this process
+        signal.alarm(600)  # a lock that is never freed ends this process
         shared._cache._encode = real
         os._exit(0 if equal([shared.encode(sentences) for sentences in asked], wanted) else 1)
     done.set()
@@ -232,7 +232,7 @@ torch.set_num_threads(2)
 large.mul(2)
 child = os.fork()
 if child == 0:
-    signal.alarm(60)
+    signal.alarm(600)
     large.mul(2)
     found = [compute(elmo.load({str(model_directory)!r}, device="cpu", num_threads=n)) for n in (None, 1, 2)]
     os._exit(0 if found == [[1]] * 3 else 1)

@@ -1,23 +1,14 @@
-"""A tiny model on disk and a few texts, for the tests of all integrations."""
+"""A tiny model on disk, for the tests of all integrations; and the texts of their proofs."""
 
 from pathlib import Path
 
+from tests.integrations.proofs.texts import SENTENCES, TEXTS
 from tests.tiny import make_bilm
 
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights import LoadedModel, write_model
 
-TEXTS = [
-    "I sat on the river bank.",
-    "The bank didn't approve my loan.",
-    "Yes",
-    "We walked along the bank. It was late, and the water was high.",
-    "Money is kept in a bank!",
-    "They fished from the bank of the stream.",
-    "The loan was paid back to the bank on Monday.",
-    "Boats lay at the bank.",
-]
-SENTENCES = [["The", "ferry", "leaves", "at", "noon", "."], ["Fog"], ["Zürich", "naïve", "cafés", "…"]]
+__all__ = ["SENTENCES", "TEXTS", "write_tiny"]
 
 
 def write_tiny(folder: Path, *, seed: int = 0) -> Path:

@@ -4,7 +4,7 @@ import pytest
 
 from elmo.lm.head import FullConfig, SampledConfig
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.defaults import SYMBOLS_OF_AN_HOUR, choose_epochs, choose_rows, complete_config
+from elmo.pretrain.defaults import SYMBOLS_OF_AN_HOUR, choose_epochs, choose_rows, complete_config, complete_tuning
 from elmo.pretrain.sizes import model_of_size
 
 
@@ -67,3 +67,16 @@ def test_what_is_given_stays(given):
     made = complete_config(TrainConfig(**given), symbols=10**6, device="cpu")
     assert {name: getattr(made, name) for name in given} == given
     assert made.size is None or made.model is None
+
+
+@pytest.mark.parametrize(("symbols", "rows"), [(90, 1), (30_000, 8), (200_000, 64), (2_000_000, 128), (10**8, 128)])
+def test_tuning_takes_few_steps_and_is_measured_four_times_a_pass(symbols, rows):
+    made = complete_tuning(TrainConfig(), symbols=symbols)
+    assert made.batch_size == rows
+    assert made.evaluate_every == max(1, -(-(symbols // (rows * made.window)) // 4))
+    assert complete_tuning(made, symbols=10**9) == made
+
+
+def test_rows_of_tuning_can_be_divided_among_processes():
+    assert complete_tuning(TrainConfig(), symbols=200_000, world=4).batch_size == 64
+    assert complete_tuning(TrainConfig(), symbols=90, world=3).batch_size == 3

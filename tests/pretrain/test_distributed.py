@@ -45,7 +45,7 @@ def run_processes(world, store, run, **options):
         )
         for rank in range(world)
     ]
-    answers = [process.communicate(timeout=280) for process in processes]
+    answers = [process.communicate(timeout=800) for process in processes]
     assert [process.returncode for process in processes] == [0] * world, answers
     # And no thread of the group: one that runs on while the interpreter ends can abort the process.
     assert [out for out, _ in answers] == ["finished\n"] * world

@@ -90,12 +90,12 @@ def test_a_run_has_its_model_when_all_else_is_written(training: Work, tmp_path: 
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(3600)  # some hundred and fifty pairs of processes
+@pytest.mark.timeout(0)  # some hundred pairs of processes, each of which has a limit of its own
 def test_every_point_of_a_training(training: Work, tmp_path: Path) -> None:
     sweep(training, tmp_path, most=None)
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(3600)
+@pytest.mark.timeout(0)
 def test_every_point_of_a_fine_tuning(tuning: Work, tmp_path: Path) -> None:
     sweep(tuning, tmp_path, most=None)

@@ -10,9 +10,10 @@ from elmo.model.state import State
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.models import new_model
 from elmo.pretrain.plan import make_plan
-from elmo.pretrain.trainer import Trainer
+from elmo.pretrain.trainer import Trainer, frequency_ranks
 from elmo.run.distributed import World
 from elmo.run.randomness import generator_for
+from elmo.text.vocabulary import Vocabulary
 
 
 @pytest.fixture
@@ -101,6 +102,27 @@ def test_negatives_depend_on_seed_and_step_alone(make_trainer, look):
 
     assert draw(5) == draw(5, rank=1, world=2)
     assert len({draw(5, seed=1), draw(6, seed=1), draw(5, seed=2)}) == 3
+
+
+def test_negatives_are_drawn_by_frequency_in_the_text_at_hand(toy_store, look):
+    store = CorpusStore.open(toy_store)
+    assert frequency_ranks(store) is None  # its words stand in that order
+    words = store.vocabulary.words
+    frequent = words[3:]
+    other = store.with_vocabulary(Vocabulary((*words[:3], "unseen", *reversed(frequent))))
+    ranks = frequency_ranks(other)
+    assert ranks is not None
+    assert ranks[:3].tolist() == [0, 1, 2]
+    counted = {store.spelling(n): int(count) for n, count in enumerate(store.type_counts)}
+    in_order = [counted.get(other.vocabulary.words[n], 0) for n in ranks.argsort()[3:].tolist()]
+    assert in_order == sorted(in_order, reverse=True)
+    assert int(ranks[3]) == len(ranks) - 1
+    config = TrainConfig(size="tiny", batch_size=8, window=4, loss=SampledConfig(samples=5))
+    plan = make_plan(config, symbols=len(other.train_symbols), vocabulary=len(other.vocabulary))
+    model = new_model(config, vocabulary=len(other.vocabulary))
+    trainer = Trainer(other, plan, model=model, world=World(), device=torch.device("cpu"))
+    _, samples = look(trainer, 3)
+    assert torch.equal(samples.ranks, ranks)
 
 
 def test_generators_of_different_purposes_differ():

@@ -1,11 +1,16 @@
 """The state between calls, as bilm-tf and AllenNLP keep it: the one thing here that remembers."""
 
-import torch
-from torch import Tensor
+from typing import Protocol
+
+import numpy as np
 
 from elmo.errors import InputError
-from elmo.model.bilm import BiLM
 from elmo.model.state import State
+from elmo.ops.arrays import Array, concatenate, host, placed
+
+
+class _HasZeroState(Protocol):
+    def zero_state(self, rows: int) -> State: ...
 
 
 class CarriedState:
@@ -19,7 +24,7 @@ class CarriedState:
         self.stateful = True
         self._states: State | None = None
 
-    def start(self, bilm: BiLM, rows: int) -> State:
+    def start(self, bilm: _HasZeroState, rows: int) -> State:
         """The state that a batch of `rows` starts from."""
         state = bilm.zero_state(rows)
         if self.stateful and self._states is not None:
@@ -30,20 +35,24 @@ class CarriedState:
 
     def keep(self, after: State) -> None:
         """Remember where a batch ended; no gradient goes back through it."""
-        h, c = after.h.detach(), after.c.detach()
+        parts = [part if isinstance(part, np.ndarray) else part.detach() for part in after]
         if self._states is not None:
-            beyond = slice(h.shape[2], None)
-            h = torch.cat([h, self._states.h[:, :, beyond].to(h)], dim=2)
-            c = torch.cat([c, self._states.c[:, :, beyond].to(c)], dim=2)
-        self._states = State(h, c)
+            beyond = self._states.rows(slice(parts[0].shape[2], None))
+            parts = [concatenate([part, _like(rest, part)], 2) for part, rest in zip(parts, beyond, strict=True)]
+        self._states = State(*parts)
 
-    def reset_states(self, mask: Tensor | None = None) -> None:
+    def reset_states(self, mask: Array | None = None) -> None:
         """Forget all rows, or those where `mask` [B] is true."""
         if mask is None or self._states is None:
             self._states = None
             return
         rows = self._states.h.shape[2]
-        if mask.shape != (rows,):
+        if tuple(mask.shape) != (rows,):
             raise InputError(f"the mask of rows to reset has shape {list(mask.shape)}; {[rows]} is wanted")
-        kept = ~mask.bool()[:, None].to(self._states.h.device)
+        kept = placed(~host(mask).astype(bool)[:, None], like=self._states.h)
         self._states = State(self._states.h * kept, self._states.c * kept)
+
+
+def _like(rest: Array, part: Array) -> Array:
+    """On the device and in the type of `part`."""
+    return rest if isinstance(rest, np.ndarray) else rest.to(part)

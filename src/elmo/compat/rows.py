@@ -3,24 +3,17 @@
 N sentences, T positions, C characters in a row, W words, D size of a token vector.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
 from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError, InputError
 from elmo.model.architecture import BiLMConfig
-from elmo.model.bilm import BiLM
 from elmo.model.characters import CharCNNConfig
+from elmo.ops.arrays import Array, host
 from elmo.text.chars import CharacterRows, spell_as_originals
-
-
-def characters_of(bilm: BiLM) -> int:
-    """How many character ids stand in a row that this biLM reads (C)."""
-    return character_config(bilm.config).characters
 
 
 def character_config(config: BiLMConfig) -> CharCNNConfig:
@@ -47,66 +40,38 @@ def padded(rows: npt.NDArray[np.integer], lengths: Sequence[int]) -> npt.NDArray
     return result
 
 
-def lengths_of(mask: Tensor) -> Tensor:
+def lengths_of(mask: Array) -> Array:
     """How many tokens each row of a mask [N, T] has: [N]. Padding in front of a token is refused.
 
     The originals cut such a sentence short and go on without a word.
     """
-    if bool((mask[:, 1:] & ~mask[:, :-1]).any()):
-        row = int((mask[:, 1:] & ~mask[:, :-1]).any(1).nonzero()[0])
+    behind = (mask[:, 1:] & ~mask[:, :-1]).any(1)  # [N]
+    if bool(behind.any()):
+        row = int(np.flatnonzero(host(behind))[0])
         raise InputError(f"row {row} of the ids has a token behind a position of zeros; padding belongs at the end")
     return mask.sum(1)
 
 
-def token_vectors(bilm: BiLM, rows: Tensor) -> Tensor:
-    """Rows of ids [W, C] -> token vectors [W, D], each distinct row encoded once."""
-    distinct, index = torch.unique(rows, dim=0, return_inverse=True)
-    vectors = bilm.tokens(distinct)
-    assert isinstance(vectors, Tensor)
-    return vectors[index]
+class RowCache:
+    """Token vectors of rows of ids, each row encoded once."""
 
+    def __init__(self, encode: Callable[[npt.NDArray[np.int64]], Array], *, config: BiLMConfig) -> None:
+        self._encode = encode
+        self._characters = character_config(config).characters
+        self._cache = WordCache(self._encode_keys, size=config.tokens.output_dim)
 
-class RowVectors:
-    """`token_vectors` that remembers: while a biLM does not learn, a row of characters is encoded once.
-
-    Nothing goes stale: when a weight is not the one it was, all is forgotten.
-    """
-
-    def __init__(self, bilm: BiLM) -> None:
-        self._bilm = bilm
-        self._characters = characters_of(bilm)
-        self._cache = WordCache(self._encode, size=bilm.config.tokens.output_dim)
-        self._stamp: object = None
-
-    def __call__(self, rows: Tensor) -> Tensor:
+    def __call__(self, rows: npt.NDArray[np.integer]) -> Array:
         """Rows of ids [W, C] -> token vectors [W, D]."""
-        parameters = list(self._bilm.tokens.parameters())
-        if any(parameter.requires_grad for parameter in parameters):
-            return token_vectors(self._bilm, rows)
-        stamp = [(p.data_ptr(), 0 if p.is_inference() else p._version) for p in parameters]
-        if stamp != self._stamp:
-            self._cache.clear()
-            self._stamp = stamp
-        # The table outlives this call, so it must not be bound to the caller's inference mode.
-        with torch.inference_mode(False), torch.no_grad():
-            vectors: Tensor = self._cache.look_up(self._keys(rows))
-            return vectors
+        points = np.ascontiguousarray(rows.astype(np.uint32))  # a row as a string: one code point an id
+        return self._cache.look_up(points.view(f"U{self._characters}")[:, 0].tolist())
 
-    def _keys(self, rows: Tensor) -> list[str]:
-        """Rows as strings: one code point an id."""
-        points = np.ascontiguousarray(rows.cpu().numpy().astype(np.uint32))  # [W, C]
-        keys: list[str] = points.view(f"U{self._characters}")[:, 0].tolist()
-        return keys
+    def clear(self) -> None:
+        """Forget every row."""
+        self._cache.clear()
 
-    def _encode(self, keys: Sequence[str]) -> Tensor:
+    def __len__(self) -> int:
+        return len(self._cache)
+
+    def _encode_keys(self, keys: Sequence[str]) -> Array:
         points = np.array(keys, dtype=f"U{self._characters}").view(np.uint32).reshape(-1, self._characters)
-        device = self._bilm.settled_h.device
-        vectors = self._bilm.tokens(torch.from_numpy(points.astype(np.int64)).to(device))
-        assert isinstance(vectors, Tensor)
-        return vectors
-
-    def __getstate__(self) -> BiLM:
-        return self._bilm
-
-    def __setstate__(self, bilm: BiLM) -> None:
-        self.__init__(bilm)  # type: ignore[misc]
+        return self._encode(points.astype(np.int64))

@@ -8,15 +8,20 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from elmo.embed.batches import BOUNDARIES
 from elmo.embed.contextualize import contextualize
+from elmo.embed.runners import weights_stamp
+from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError, InputError, WeightsError, needing_torch
 from elmo.weights.formats import read_model
 
 with needing_torch("elmo.compat.tfhub"):
     import torch
     from torch import Tensor, nn
+
+    from elmo.compat.inference import Inference
 
 LSTM_LAYERS = 2  # the outputs have names for two
 SIGNATURES = ("default", "tokens")
@@ -53,6 +58,9 @@ class Module(nn.Module):
         self._model = read_model(os.fspath(spec), settle=False)
         self.name = name
         self.bilm = self._model.bilm.requires_grad_(False)
+        self._inference = Inference(self.bilm)
+        self._cache = WordCache(self._encode, size=self.bilm.config.tokens.output_dim)
+        self._stamp: object = None  # of the weights that it belongs to
         if self.bilm.config.lstm.layers != LSTM_LAYERS:
             raise ConfigError(
                 f"{os.fspath(spec)}: has {self.bilm.config.lstm.layers} LSTM layers, but the outputs of this module "
@@ -88,11 +96,11 @@ class Module(nn.Module):
     def _outputs(self, sentences: list[list[str]], T: int) -> dict[str, Tensor]:
         device = self.bilm.settled_h.device
         with torch.no_grad():
-            boundaries = self.bilm.tokens(torch.from_numpy(self._model.boundary_rows()).to(device))
-            vectors = self._encode([word for sentence in sentences for word in sentence])
+            boundaries = self._token_vectors(self._model.boundary_rows())
+            vectors = self._look_up([word for sentence in sentences for word in sentence])
             counts = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
             layers, steps, _ = contextualize(
-                self.bilm, vectors, boundaries, counts, self.bilm.zero_state(len(sentences))
+                self._inference, vectors, boundaries, counts, self.bilm.zero_state(len(sentences))
             )
         lengths = torch.from_numpy(steps - BOUNDARIES).to(device)
         alive = (torch.arange(T, device=device) < lengths[:, None])[:, :, None]  # [N, T, 1]
@@ -107,13 +115,20 @@ class Module(nn.Module):
             "sequence_len": lengths.int(),
         }
 
-    def _encode(self, words: Sequence[str]) -> Tensor:
-        distinct = list(dict.fromkeys(words))
-        place = {word: n for n, word in enumerate(distinct)}
-        device = self.bilm.settled_h.device
-        vectors = self.bilm.tokens(torch.from_numpy(self._model.spell(distinct)).to(device))
+    def _look_up(self, words: Sequence[str]) -> Tensor:
+        stamp = weights_stamp(self.bilm)
+        if stamp != self._stamp:
+            self._cache.clear()
+            self._stamp = stamp
+        vectors = self._cache.look_up(words)
         assert isinstance(vectors, Tensor)
-        return vectors[torch.tensor([place[word] for word in words], dtype=torch.long, device=device)]
+        return vectors
+
+    def _encode(self, words: Sequence[str]) -> Tensor:
+        return self._token_vectors(self._model.spell(words))
+
+    def _token_vectors(self, rows: npt.NDArray[np.integer[Any]]) -> Tensor:
+        return self._inference.tokens(torch.from_numpy(rows).to(self.bilm.settled_h.device))
 
 
 def load(handle: str | os.PathLike[str]) -> Module:

@@ -50,16 +50,17 @@ def contextualize(
     x[placed(words, like=x)] = cast(vectors, like=x)
     x[::T] = boundaries[0]
     x[placed(ends, like=x)] = boundaries[1]
-    layers, after = bilm(x.reshape(N, T, boundaries.shape[1]), _lengths_for(x, lengths), state)
+    layers, after = bilm(x.reshape(N, T, boundaries.shape[1]), lengths_for(x, lengths), state)
     return layers, lengths, after
 
 
-def _lengths_for(x: Array, lengths: npt.NDArray[np.int64]) -> Array:
+def lengths_for(x: Array, lengths: npt.NDArray[np.int64]) -> Array:
+    """The lengths as a biLM that reads `x` takes them: on the host."""
     if isinstance(x, np.ndarray):
         return lengths
     import torch
 
-    return torch.from_numpy(lengths)  # on the host
+    return torch.from_numpy(lengths)
 
 
 def contextualize_long(

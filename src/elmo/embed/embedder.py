@@ -157,6 +157,11 @@ class Embedder(Encoding):
         """How many layers `layers="all"` gives."""
         return self.model.config.layer_count
 
+    @property
+    def vector_dtype(self) -> str:
+        """The type of the vectors that come out: float64 in that precision, else float32."""
+        return "float64" if self._dtype == "float64" else "float32"
+
     def embed_tokens(
         self,
         sentences: Sequence[Sequence[str]],
@@ -210,7 +215,7 @@ class Embedder(Encoding):
             texts=texts,
             layers=self.layer_count if layers == "all" else None,
             dim=self.dim,
-            dtype=dtype or ("float64" if self._dtype == "float64" else "float32"),
+            dtype=dtype or self.vector_dtype,
         )
         count = len(sentences.lengths)
         bar = tqdm(
@@ -325,7 +330,7 @@ class Embedder(Encoding):
                 "CJK characters) cut: %s",
                 len(cut),
                 "word" if len(cut) == 1 else "words",
-                ", ".join(f"{word[:20]}... ({len(word)} characters)" for word in cut[:3]),
+                ", ".join(f"{word[:20]!r}... ({len(word)} characters)" for word in cut[:3]),
             )
 
     @contextlib.contextmanager

@@ -48,6 +48,11 @@ class Encoding(ABC):
     def layer_count(self) -> int:
         """How many layers `layers="all"` gives."""
 
+    @property
+    @abstractmethod
+    def vector_dtype(self) -> str:
+        """The type of the vectors that come out."""
+
     @abstractmethod
     def embed_tokens(
         self,
@@ -308,7 +313,8 @@ class Encoding(ABC):
         if single:
             output = results[0]
         elif pooling is not None:
-            empty = np.zeros((0, *((self.layer_count,) if layers == "all" else ()), self.dim), dtype or np.float32)
+            size = (0, *((self.layer_count,) if layers == "all" else ()), self.dim)
+            empty = np.zeros(size, dtype or self.vector_dtype)
             output = np.stack(results) if results else empty
         else:
             output = results

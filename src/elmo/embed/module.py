@@ -21,7 +21,7 @@ from elmo.disk.guarded.plainfiles import read_json, refusing
 from elmo.disk.writing import write_file
 from elmo.embed.contextualize import LookUpWords, contextualize
 from elmo.embed.inputs import check_tokens
-from elmo.embed.runners import packed_copy
+from elmo.embed.runners import packed_copy, weights_stamp
 from elmo.embed.wordcache import WordCache
 from elmo.embed.wordrows import word_vectors
 from elmo.errors import ConfigError, InputError, WeightsError
@@ -262,7 +262,7 @@ class Elmo(nn.Module):
         Nothing goes stale: when a weight is not the one it was, all that was made of it is forgotten.
         """
         with self._lock.held():
-            stamp = [(p.data_ptr(), 0 if p.is_inference() else p._version) for p in self.bilm.parameters()]
+            stamp = weights_stamp(self.bilm)
             if stamp != self._stamp:
                 self._forget()
                 self._stamp = stamp

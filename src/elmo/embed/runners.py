@@ -2,13 +2,14 @@
 
 import contextlib
 import logging
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from elmo.embed.contextualize import Forward, Runner
+from elmo.model.architecture import BiLMConfig
 from elmo.model.packed import PackedBiLM
 from elmo.model.state import State
 from elmo.ops.arrays import Array, placed
@@ -17,7 +18,7 @@ from elmo.ops.cpu.making import Making
 from elmo.ops.cpu.packed_file import PackedFile
 from elmo.ops.where import torch_is_installed
 from elmo.weights.arrays import BiLMArrays
-from elmo.weights.loaded import LoadedModel
+from elmo.weights.guarded.arrayfile import Numbers
 
 if TYPE_CHECKING:
     from elmo.model.bilm import BiLM
@@ -25,8 +26,19 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+class HasWeights(Protocol):
+    """A model, or the arrays of one."""
+
+    @property
+    def config(self) -> BiLMConfig: ...
+    @property
+    def tensors(self) -> Mapping[str, Numbers]: ...
+    @property
+    def bilm(self) -> "BiLM": ...
+
+
 def choose_runner(
-    model: LoadedModel, *, device: str, dtype: str, int8: bool = False, packed: PackedFile | None = None
+    model: HasWeights, *, device: str, dtype: str, int8: bool = False, packed: PackedFile | None = None
 ) -> Runner:
     """What computes a model's vectors: on a CPU arrays and our kernels, elsewhere torch, with weights of its own type.
 
@@ -45,6 +57,11 @@ def choose_runner(
     from elmo.model.frozen import frozen_copy
 
     return frozen_copy(model.bilm).to(torch.device(device), getattr(torch, dtype))
+
+
+def weights_stamp(bilm: "BiLM") -> object:
+    """Another one when a weight of torch's network is not the one it was."""
+    return [(p.data_ptr(), 0 if p.is_inference() else p._version) for p in bilm.parameters()]
 
 
 def packed_copy(bilm: "BiLM") -> PackedBiLM | None:

@@ -18,6 +18,9 @@ FEWEST_ROWS: dict[DeviceType, int] = {"cpu": 8, "cuda": 4}
 EVALUATE_SYMBOLS: dict[DeviceType, int] = {"cpu": 10_000, "cuda": 50_000}  # a large vocabulary makes them dear
 MOST_ROWS: dict[DeviceType, int] = {"cpu": 128, "cuda": 512}
 STEPS_OF_AN_EPOCH = 1000  # aimed at where the number of rows is ours to choose
+# A trained model walks far from where it was in many noisy steps: for the same text fewer and calmer ones.
+STEPS_OF_AN_EPOCH_OF_TUNING, MOST_ROWS_OF_TUNING = 150, 128
+EVALUATIONS_OF_AN_EPOCH_OF_TUNING = 4
 # A text of 50 thousand words is learnt by heart after five passes, one of 300 thousand after nine.
 EPOCHS, EPOCHS_TO_START_WITH, EPOCHS_FOR_TEN_TIMES_THE_TEXT, SMALL_TEXT = 10.0, 5.0, 4.5, 50_000
 SYMBOLS_OF_AN_HOUR = 14_000_000  # with the size for a CPU, on two cores
@@ -46,6 +49,17 @@ def choose_rows(symbols: int, *, window: int, device: DeviceType, world: int = 1
     wanted = min(MOST_ROWS[device], symbols / (window * STEPS_OF_AN_EPOCH)) / world
     rows = 2 ** int(math.log2(wanted)) if wanted >= 1 else 1
     return int(min(max(rows, FEWEST_ROWS[device]), max(1, symbols // window // world))) * world
+
+
+def complete_tuning(config: TrainConfig, *, symbols: int, world: int = 1) -> TrainConfig:
+    """The rows of fine-tuning, and how often it is measured, where they are left open."""
+    rows = config.batch_size
+    if rows is None:
+        wanted = min(MOST_ROWS_OF_TUNING, symbols / (config.window * STEPS_OF_AN_EPOCH_OF_TUNING))
+        rows = math.ceil(2 ** int(math.log2(max(1.0, wanted))) / world) * world
+    windows = symbols // (rows * config.window)
+    every = config.evaluate_every or max(1, math.ceil(windows / EVALUATIONS_OF_AN_EPOCH_OF_TUNING))
+    return config.replace(batch_size=rows, evaluate_every=every)
 
 
 def choose_epochs(symbols: int, *, device: DeviceType) -> float:

@@ -20,6 +20,7 @@ from elmo.lm.languagemodel import LanguageModel, softmax_head
 from elmo.lm.perplexity import Perplexity, store_perplexity
 from elmo.pretrain.checkpoint import find_saved
 from elmo.pretrain.config import TrainConfig
+from elmo.pretrain.defaults import complete_tuning
 from elmo.pretrain.extension import extend_softmax, extended_vocabulary
 from elmo.pretrain.result import MODEL, Result, Status
 from elmo.pretrain.softmax import SOFTMAX_RUN, prepare_softmax
@@ -122,6 +123,7 @@ def finetune(
     assert started.softmax is not None
     # A copy: the caller's model may be used again.
     trained = copy.deepcopy(LanguageModel(started.bilm, softmax_head(started.softmax))).requires_grad_(True).train()
+    config = complete_tuning(config, symbols=len(opened.train_symbols), world=started_world().size)
     result = stages.run(TRAINING_RUN, opened, config, trained)
     made = FinetuneResult(
         status=result.status,

@@ -3,6 +3,7 @@
 import math
 from functools import partial
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -29,6 +30,7 @@ from elmo.pretrain.step.step import StepOptions, StepResult, kept_rows, train_st
 from elmo.run.distributed import World
 from elmo.run.randomness import Generators
 from elmo.run.schedule import learning_rate_fraction
+from elmo.text.vocabulary import SPECIALS
 
 # Places for distinct rows come in units of this size.
 CAPACITY_UNIT = 256
@@ -51,6 +53,8 @@ class Trainer:
         self.model = model.to(device)
         table = make_type_table(store.type_bytes, store.type_lengths, store.type_targets, model.bilm.config)
         self.table = table.to(device)
+        ranks = frequency_ranks(store)
+        self.ranks = None if ranks is None else ranks.to(device)
         trained = {name: p for name, p in model.named_parameters() if p.requires_grad}
         self.gradients = Gradients(trained.values())
         bf16 = uses_bf16(config.precision, device, option="precision")
@@ -104,7 +108,10 @@ class Trainer:
         samples = None
         if self.plan.samples is not None:
             samples = draw_log_uniform(
-                self.plan.samples, len(self.store.vocabulary), generator=self.generators.negatives
+                self.plan.samples,
+                len(self.store.vocabulary),
+                generator=self.generators.negatives,
+                ranks=self.ranks,
             )
         if self.config.reset > 0:
             kept = kept_rows(
@@ -176,6 +183,22 @@ class Trainer:
 
     def _optimizer_tensors(self) -> dict[str, Tensor]:
         return {f"optimizer.{name}": tensor for name, tensor in self.optimizer.tensors().items()}
+
+
+def frequency_ranks(store: CorpusStore) -> Tensor | None:
+    """The rank of each word of the vocabulary by its frequency in the training text [V]; None where that is its place.
+
+    The words of a trained model stand by their frequency in another text, and a domain's new words behind them all:
+    drawn by their places, a domain's words would hardly ever be among the negatives, and grow too likely in between.
+    """
+    counts = np.bincount(store.type_targets[1:], weights=store.type_counts[1:], minlength=len(store.vocabulary))
+    own = -counts[len(SPECIALS) :]
+    if (np.diff(own) >= 0).all():
+        return None
+    order = np.concatenate([np.arange(len(SPECIALS)), len(SPECIALS) + np.argsort(own, kind="stable")])
+    ranks = np.empty(len(order), dtype=np.int64)
+    ranks[order] = np.arange(len(order))
+    return torch.from_numpy(ranks)
 
 
 def can_be_captured(config: TrainConfig, world: World, device: torch.device) -> bool:

@@ -87,6 +87,11 @@ class BiLMArrays:
         """The network in plain NumPy, for a few tokens: nothing is packed."""
         return PackedBiLM(self.config, self.tensors, Making(kernels=False))
 
+    @property
+    def bilm(self) -> "BiLM":
+        """The network in torch, made anew each time."""
+        return self.build()
+
     def build(self) -> "BiLM":
         """The network in torch, which uses the arrays as they are."""
         import torch

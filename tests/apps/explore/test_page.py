@@ -397,7 +397,7 @@ def test_five_thousand_uses_move_from_layer_to_layer(browser: Any, origin: str) 
             text,
         )
         page.goto(f"{origin}#word=stone&most=5000&text={name}")
-        page.wait_for_selector("canvas.dots", timeout=280_000)
+        page.wait_for_selector("canvas.dots", timeout=800_000)
         until(page, "document.querySelector('.kwic tbody tr')")
         frames = page.evaluate(
             """async () => {

@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 
 from elmo.apps.server.serving import bind, make_server
 
-PATIENCE = 120.0  # seconds, for a loaded machine
+PATIENCE = 300.0  # seconds, for a loaded machine
 
 
 class Reply(NamedTuple):

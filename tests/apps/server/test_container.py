@@ -69,7 +69,7 @@ def test_what_is_copied_is_let_through_by_dockerignore() -> None:
                 assert (ROOT / source).exists()
 
 
-@pytest.mark.timeout(600)  # an environment is made and the package built
+@pytest.mark.timeout(1800)  # an environment is made and the package built
 def test_the_steps_lead_to_a_server_that_is_healthy_and_writes_nothing(tmp_path: Path) -> None:
     pytest.importorskip("hatchling", reason="the extra `dev` brings it")
     packages = "\n".join(path for path in sys.path if path.endswith("site-packages")) or site.getsitepackages()[0]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.apps.server.conftest import LIMITS
-from tests.apps.server.running import Running, running
+from tests.apps.server.running import PATIENCE, Running, running
 
 from elmo.apps.server.app import make_app
 from elmo.apps.server.limits import Limits
@@ -193,7 +193,7 @@ def test_a_state_that_is_carried_is_refused(embedder: Embedder) -> None:
 def test_errors_are_json_also_where_the_request_is_no_http(server: Running) -> None:
     import socket
 
-    with socket.create_connection(("127.0.0.1", server.port), timeout=120) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
         connection.sendall(b"NONSENSE\r\n\r\n")
         answer = b"".join(iter(lambda: connection.recv(4096), b""))
     head, _, body = answer.partition(b"\r\n\r\n")

@@ -58,8 +58,8 @@ def test_cached_words_give_the_same_as_characters():
 def test_cached_words_are_not_encoded_again():
     cached = _ElmoBiLm(OPTIONS, WEIGHTS, vocab_to_cache=WORDS)
     rows = []
-    encode = cached.bilm.tokens.forward
-    cached.bilm.tokens.forward = lambda r: (rows.append(len(r)), encode(r))[1]
+    encode = cached._inference.tokens
+    cached._inference.tokens = lambda r: (rows.append(len(r)), encode(r))[1]
     cached(batch_to_ids(SENTENCES), word_ids(SENTENCES))
     assert rows == [2]  # the boundaries
 

@@ -104,3 +104,14 @@ def test_word_ids_beyond_the_embeddings_are_refused():
         BidirectionalLanguageModel(OPTIONS, WEIGHTS, **files)(np.array([[1, 19, 2]]))
     with pytest.raises(ConfigError, match="needs embedding_weight_file"):
         BidirectionalLanguageModel(OPTIONS, WEIGHTS, use_character_inputs=False)
+
+
+def test_each_row_of_characters_is_encoded_once():
+    model = BidirectionalLanguageModel(OPTIONS, WEIGHTS)
+    rows = []
+    encode = model._vectors._encode
+    model._vectors._encode = lambda r: (rows.append(len(r)), encode(r))[1]
+    batcher = Batcher(BILM / "vocab.txt", 50)
+    for batch in ([["fern", "moss", "fern"], ["moss"]], [["moss", "bog"]]):
+        model(batcher.batch_sentences(batch))
+    assert rows == [5, 1]  # two words, two boundaries, padding; then one word

@@ -325,7 +325,8 @@ def test_a_terminal_sees_lines_with_rate_and_time_left_and_a_pipe_one_line_at_th
     assert re.search(rb"^\S*" + last + b"$", done.stderr)
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))  # a new one has no columns to draw in
-    process = subprocess.Popen([*command, str(tmp_path / "b.npz")], stderr=theirs)
+    environment = {**os.environ, "TQDM_MININTERVAL": "0"}  # drawn at each step, however fast they are
+    process = subprocess.Popen([*command, str(tmp_path / "b.npz")], stderr=theirs, env=environment)
     os.close(theirs)
     seen = b""
     with contextlib.suppress(OSError):  # the other end is closed when the process ends

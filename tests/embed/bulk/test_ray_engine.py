@@ -2,10 +2,9 @@
 
 import importlib.util
 import os
-import signal
 import subprocess
 import sys
-import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +19,7 @@ from elmo.errors import ConfigError, InputError, ResumeError
 from elmo.text.lines import read_lines
 
 has_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="the extra `ray` is not installed")
-on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds the workers in /proc")
+posix = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is a POSIX signal")
 WORDS = [
     "the",
     "bank",
@@ -109,23 +108,18 @@ def test_a_shard_that_fails_leaves_nothing(tmp_path: Path, model_directory: Path
 GUARD = 400  # seconds; only against a hang: Ray starts a dozen processes, and busy machines take minutes for them
 
 
-def start(corpus: Path, output: Path, model: Path, *more: str) -> subprocess.Popen[str]:
-    command = [
-        sys.executable,
-        "-m",
-        "elmo",
-        "embed",
-        str(corpus),
-        "-o",
-        str(output),
-        "-m",
-        str(model),
-        "--engine",
-        "ray",
-    ]
+def start(
+    corpus: Path, output: Path, model: Path, *more: str, program: Sequence[str] = ("-m", "elmo"), died: Path = Path()
+) -> subprocess.Popen[str]:
+    command = [sys.executable, *program, "embed", str(corpus), "-o", str(output), "-m", str(model), "--engine", "ray"]
     command += ["--workers", "2", "--worker-cpus", "1", "--shard-lines", "500", "--device", "cpu", *more]
     # Two CPUs, however many the machine has; and no report to the makers of Ray.
-    environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "RAY_OVERRIDE_RESOURCES": '{"CPU": 2}'}
+    environment = {
+        **os.environ,
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_OVERRIDE_RESOURCES": '{"CPU": 2}',
+        "DIED": str(died),
+    }
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
@@ -138,44 +132,40 @@ def run_to_end(process: subprocess.Popen[str]) -> tuple[int, str]:
     return process.returncode, said
 
 
-def workers_of(pid: int) -> list[int]:
-    """The worker processes below `pid` that embed."""
-    parents, titles = {}, {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                stat = (entry / "stat").read_text()
-                titles[int(entry.name)] = (entry / "cmdline").read_bytes().decode("utf-8", "replace")
-            except OSError:
-                continue
-            parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
-    found = []
-    for process, title in titles.items():
-        above: int | None = process
-        while above not in (None, 0, pid):
-            above = parents.get(above)
-        if above == pid and "EmbedShard" in title:
-            found.append(process)
-    return found
+# A worker that dies in the middle of a shard, once. A class of `__main__` goes to the workers as it stands here.
+DYING = """
+import os, pathlib, signal, sys
+from elmo.apps.cli import main
+from elmo.embed.bulk import ray_engine
+
+class EmbedShard(ray_engine.EmbedShard):
+    def _rows(self, shard):
+        for n, row in enumerate(super()._rows(shard)):
+            if (shard.number, n) == (3, 100):
+                try:
+                    pathlib.Path(os.environ["DIED"]).touch(exist_ok=False)
+                except FileExistsError:
+                    pass
+                else:
+                    os.kill(os.getpid(), signal.SIGKILL)
+            yield row
+
+ray_engine.EmbedShard = EmbedShard
+sys.exit(main())
+"""
 
 
 @has_ray
-@on_linux
+@posix
 @pytest.mark.timeout(3 * GUARD)
 def test_a_killed_worker_loses_and_doubles_nothing_and_a_missing_shard_is_made_again(
     tmp_path: Path, model_directory: Path, embedder: Embedder
 ) -> None:
     corpus, output = make_corpus(tmp_path / "corpus", lines=3000), tmp_path / "vectors"
-    process = start(corpus, output, model_directory)
-    killed = None
-    while process.poll() is None and killed is None:
-        if list(output.glob("part-*.parquet")) and (workers := workers_of(process.pid)):
-            killed = workers[0]
-            os.kill(killed, signal.SIGKILL)
-        time.sleep(0.05)
-    code, said = run_to_end(process)
+    died = tmp_path / "died"
+    code, said = run_to_end(start(corpus, output, model_directory, program=["-c", DYING], died=died))
     assert code == 0, said
-    assert killed is not None
+    assert died.exists()
     assert len(list(output.glob("part-*.parquet"))) == 7
     table = pyarrow.parquet.read_table(output)
     rows = sorted(zip(table["file"].to_pylist(), table["line"].to_pylist(), table["text"].to_pylist(), strict=True))

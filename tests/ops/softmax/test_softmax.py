@@ -165,6 +165,29 @@ def test_samples_are_different_and_drawn_with_the_stated_probability():
     assert ((frequency - stated).abs() < allowed).all()
 
 
+def test_samples_by_rank_are_those_of_classes_that_stand_in_that_order():
+    ranks = torch.randperm(V, generator=torch.Generator().manual_seed(7))
+    order = ranks.argsort()  # the class of each rank
+    plain = draw_log_uniform(12, V, generator=torch.Generator().manual_seed(6))
+    ranked = Samples(order[plain.ids], plain.threshold, V, ranks)
+    hidden, targets, weight, bias = problem()
+    losses = sampled_softmax_loss(hidden, targets, weight, bias, ranked)
+    expected = sampled_softmax_loss(hidden, ranks[targets], weight[order], bias[order], plain)
+    torch.testing.assert_close(losses, expected)
+
+
+def test_a_class_of_a_high_rank_is_drawn_often_wherever_it_stands():
+    ranks = torch.arange(V).flip(0)  # the last class is the most frequent
+    generator = torch.Generator().manual_seed(6)
+    rounds, frequency = 2000, torch.zeros(V)
+    for _ in range(rounds):
+        frequency[draw_log_uniform(5, V, generator=generator, ranks=ranks).ids] += 1 / rounds
+    stated = log_expected_count(torch.arange(V), draw_log_uniform(5, V, generator=generator, ranks=ranks)).exp()
+    assert int(stated.argmax()) == V - 1
+    # Four deviations of the estimate, and two percent for the stated probability's being asymptotic.
+    assert ((frequency - stated).abs() < 4 * (stated * (1 - stated) / rounds).sqrt() + 0.02).all()
+
+
 def test_log_uniform_probabilities_are_tensorflows():
     samples = Samples(torch.arange(V), 1e-3, V)
     p = log_expected_count(torch.arange(V), samples).double().exp() / 1e-3  # 1 - exp(-x) is x for small x

@@ -22,6 +22,7 @@ from elmo.apps.cli import (
     plot,
     pretrain,
     push,
+    reproduce,
     score,
     serve,
     similar,
@@ -81,6 +82,7 @@ add_group(
         "probe": task.probe,
     },
 )
+add_command(app, "reproduce", reproduce.reproduce)
 
 
 @app.callback()

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import selectors
 import signal
 import socket
 from collections.abc import Callable
@@ -38,11 +39,13 @@ class Server(uvicorn.Server):
         """Not ready any more; then no new connections; then idle ones are closed, and the others answered."""
         self._service.drain()
         logger.info("stopping", extra={"facts": {"waiting_tokens": self._service.load.tokens}})
-        await asyncio.sleep(0)  # connections that the system has taken for us are picked up
-        for listening in self.servers:
-            listening.close()
         loop = asyncio.get_running_loop()
         end = loop.time() + LAST_REQUESTS
+        for listening in self.servers:
+            # Connections that the system has taken for us are picked up: it would reset them.
+            while _is_waited_at(listening) and loop.time() < end:
+                await asyncio.sleep(0)
+            listening.close()
         while self.server_state.connections and loop.time() < end and not self.force_exit:
             await asyncio.sleep(0.05)
         await super().shutdown(sockets)
@@ -52,6 +55,14 @@ class Server(uvicorn.Server):
         """The first signal ends the server; a second Ctrl-C does not wait. The exit code is 0 either way."""
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
+
+
+def _is_waited_at(listening: asyncio.Server) -> bool:
+    """Whether a client has connected that was not picked up yet."""
+    with selectors.DefaultSelector() as selector:
+        for taken in listening.sockets:
+            selector.register(taken, selectors.EVENT_READ)
+        return bool(selector.select(timeout=0))
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -15,7 +15,9 @@ from elmo.compat.allennlp.characters import ids_of_batch
 from elmo.compat.allennlp.files import bilm_of_files
 from elmo.compat.allennlp.statedict import is_allennlps, translated
 from elmo.compat.carried import CarriedState
-from elmo.compat.rows import RowVectors, characters_of, lengths_of
+from elmo.compat.inference import Inference
+from elmo.compat.rows import character_config, lengths_of
+from elmo.compat.rowvectors import RowVectors
 from elmo.embed.batches import BOUNDARIES
 from elmo.errors import ConfigError, InputError
 from elmo.model.bilm import BiLM
@@ -44,8 +46,9 @@ class _ElmoBiLm(nn.Module):
         super().__init__()
         self.bilm: BiLM = bilm_of_files(options_file, weight_file).requires_grad_(requires_grad)
         self.num_layers = self.bilm.config.layer_count
-        self._characters = characters_of(self.bilm)
-        self._row_vectors = RowVectors(self.bilm)
+        self._characters = character_config(self.bilm.config).characters
+        self._inference = Inference(self.bilm)
+        self._row_vectors = RowVectors(self._inference)
         self._elmo_lstm = CarriedState()
         self._word_embedding: nn.Embedding | None = None
         self._unknown: int | None = None
@@ -69,9 +72,8 @@ class _ElmoBiLm(nn.Module):
     def create_cached_cnn_embeddings(self, tokens: Sequence[str]) -> None:
         """Compute the vectors of `tokens`; from now on ids in `word_inputs` are places in it, 0 being padding."""
         rows = ids_of_batch([tokens], characters=self._characters)[0].to(self._device)  # [V, C]
-        learns = any(parameter.requires_grad for parameter in self.bilm.parameters())
-        vectors = self.bilm.tokens(rows)  # [V, D]
-        self._word_embedding = nn.Embedding.from_pretrained(vectors, freeze=not learns, padding_idx=0)
+        vectors = self._inference.tokens(rows)  # [V, D]
+        self._word_embedding = nn.Embedding.from_pretrained(vectors, freeze=not self._inference.learns, padding_idx=0)
         self._unknown = list(tokens).index(UNKNOWN) if UNKNOWN in tokens else None
 
     def forward(self, inputs: Tensor, word_inputs: Tensor | None = None) -> dict[str, Any]:
@@ -85,7 +87,7 @@ class _ElmoBiLm(nn.Module):
         words = None if word_inputs is None else word_inputs.to(self._device)
         with torch.set_grad_enabled(torch.is_grad_enabled() and learns):
             x, lengths = self._vectors(inputs.to(self._device), words)
-            layers, after = self.bilm(x, lengths, self._elmo_lstm.start(self.bilm, len(x)))
+            layers, after = self._inference(x, lengths, self._elmo_lstm.start(self.bilm, len(x)))
         self._elmo_lstm.keep(after)
         mask = torch.arange(x.shape[1], device=x.device) < lengths[:, None]
         return {"activations": list(layers), "mask": mask}

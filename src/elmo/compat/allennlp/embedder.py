@@ -20,7 +20,7 @@ from elmo.compat.allennlp.bilm import _ElmoBiLm
 from elmo.compat.allennlp.characters import ids_of_batch
 from elmo.compat.allennlp.files import DEFAULT_OPTIONS_FILE, DEFAULT_WEIGHT_FILE
 from elmo.compat.output import hdf5_output
-from elmo.compat.rows import characters_of
+from elmo.compat.rows import character_config
 from elmo.errors import ConfigError
 
 logger = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ class ElmoEmbedder:
     def batch_to_embeddings(self, batch: Sequence[Sequence[str]]) -> tuple[Tensor, Tensor]:
         """Sentences of tokens -> activations [N, L, T, D], zero where there is no token, and their mask [N, T]."""
         bilm = self.elmo_bilm.bilm
-        ids = ids_of_batch(batch, characters=characters_of(bilm))
+        ids = ids_of_batch(batch, characters=character_config(bilm.config).characters)
         output = self.elmo_bilm(ids.to(bilm.settled_h.device))
         lengths = output["mask"].sum(1) - 2
         mask = torch.arange(ids.shape[1], device=lengths.device) < lengths[:, None]  # [N, T]

@@ -3,30 +3,35 @@
 import os
 from pathlib import Path
 
-import torch
+import numpy as np
 
 from elmo.compat.bilm.batchers import Batcher
-from elmo.compat.bilm.model import BidirectionalLanguageModel, read_bilm
+from elmo.compat.bilm.model import BidirectionalLanguageModel, encode_rows, read_bilm
 from elmo.compat.bilm.vocabulary import UnicodeCharsVocabulary
 from elmo.compat.output import hdf5_output
-from elmo.compat.rows import characters_of, token_vectors
+from elmo.compat.rows import character_config
+from elmo.embed.runners import choose_runner, computing
+from elmo.ops.arrays import host
+from elmo.ops.where import name_of_device
 from elmo.text.chars import FIRST_BYTE
 from elmo.text.lines import read_lines
 
 Name = str | os.PathLike[str]
 
 
-@torch.inference_mode()
 def dump_token_embeddings(vocab_file: Name, options_file: Name, weight_file: Name, outfile: Name) -> None:
     """Write `embedding` [V, D]: the vector of each word of a vocabulary, for `use_character_inputs=False`.
 
     `<UNK>` is spelled out like any word, as bilm-tf does it.
     """
-    bilm = read_bilm(Path(options_file), Path(weight_file))
-    vocabulary = UnicodeCharsVocabulary(vocab_file, characters_of(bilm))
-    rows = torch.from_numpy(vocabulary.word_char_ids) + FIRST_BYTE  # [V, C]
+    arrays = read_bilm(Path(options_file), Path(weight_file))
+    vocabulary = UnicodeCharsVocabulary(vocab_file, character_config(arrays.config).characters)
+    rows = vocabulary.word_char_ids.astype(np.int64) + FIRST_BYTE  # [V, C]
+    runner = choose_runner(arrays, device=name_of_device(None), dtype="float32")
+    with computing(runner, threads=None):
+        vectors = host(encode_rows(runner, rows))
     with hdf5_output(outfile) as file:
-        file.create_dataset("embedding", data=token_vectors(bilm, rows).numpy(), dtype="float32")
+        file.create_dataset("embedding", data=vectors, dtype="float32")
 
 
 def dump_bilm_embeddings(
@@ -38,7 +43,7 @@ def dump_bilm_embeddings(
     numbers. `elmo embed` is the fast way to vectors that do not depend on order.
     """
     model = BidirectionalLanguageModel(options_file, weight_file)
-    batcher = Batcher(vocab_file, characters_of(model.bilm))
+    batcher = Batcher(vocab_file, character_config(model.config).characters)
     with hdf5_output(outfile) as file:
         for number, line in read_lines(dataset_file):
             layers = model(batcher.batch_sentences([line.split()]))["lm_embeddings"][0]

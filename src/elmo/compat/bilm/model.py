@@ -4,21 +4,22 @@ N sentences, T tokens, C characters in a row, L LSTM layers, D size of one direc
 """
 
 import os
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
 from elmo.compat.carried import CarriedState
-from elmo.compat.rows import RowVectors, lengths_of, token_vectors
+from elmo.compat.rows import RowCache, lengths_of
 from elmo.disk.guarded.plainfiles import read_json
 from elmo.embed.batches import BOUNDARIES
+from elmo.embed.contextualize import Runner, lengths_for
+from elmo.embed.runners import choose_runner, computing, rows_for
+from elmo.embed.wordrows import word_vectors
 from elmo.errors import ConfigError, InputError
-from elmo.model.bilm import BiLM
+from elmo.ops.arrays import Array, host
+from elmo.ops.where import name_of_device
 from elmo.weights.arrays import BiLMArrays
 from elmo.weights.bilmtf import layout
 from elmo.weights.tensors import check_finite
@@ -44,19 +45,20 @@ class BidirectionalLanguageModel:
             raise ConfigError(
                 "use_character_inputs=False needs embedding_weight_file, which dump_token_embeddings writes"
             )
-        self.bilm = read_bilm(
+        arrays = read_bilm(
             Path(options_file),
             Path(weight_file),
             None if use_character_inputs or embedding_weight_file is None else Path(embedding_weight_file),
-        ).to("cuda" if torch.cuda.is_available() else "cpu")
-        self._vectors = RowVectors(self.bilm) if use_character_inputs else partial(token_vectors, self.bilm)
+        )
+        self.config = arrays.config
+        self._runner = choose_runner(arrays, device=name_of_device(None), dtype="float32")
+        self._vectors = RowCache(self._encode, config=self.config) if use_character_inputs else self._encode
         self._state = CarriedState()
 
     def reset_states(self) -> None:
         """Forget what was read before."""
         self._state.reset_states()
 
-    @torch.inference_mode()
     def __call__(self, ids: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
         """Ids with boundaries, [N, T + 2, C] or [N, T + 2] -> arrays, boundaries removed but for the token embeddings:
 
@@ -65,24 +67,30 @@ class BidirectionalLanguageModel:
         """
         rows = self._rows(np.asarray(ids))  # [N, T + 2, C]
         lengths = lengths_of((rows > 0).any(-1))  # [N]
-        flat = self._vectors(rows.reshape(-1, rows.shape[2]))
-        x = flat.reshape(*rows.shape[:2], flat.shape[1])  # [N, T + 2, D]
-        layers, after = self.bilm(x, lengths, self._state.start(self.bilm, len(x)))
-        self._state.keep(after)
-        layers[0] = torch.cat([x] * self.bilm.config.lstm.directions, dim=-1)
-        inner = (lengths - BOUNDARIES).clamp(min=0)
-        steps = torch.arange(max(0, rows.shape[1] - BOUNDARIES), device=rows.device)
+        with computing(self._runner, threads=None):
+            flat = self._vectors(rows.reshape(-1, rows.shape[2]))
+            x = flat.reshape(*rows.shape[:2], flat.shape[1])  # [N, T + 2, D]
+            start = self._state.start(self._runner, len(x))
+            computed, after = self._runner(x, lengths_for(x, lengths), start)
+            self._state.keep(after)
+            layers, vectors = host(computed), host(x)
+        layers[0] = np.concatenate([vectors] * self.config.lstm.directions, axis=-1)
+        inner = np.maximum(lengths - BOUNDARIES, 0)
+        steps = np.arange(max(0, rows.shape[1] - BOUNDARIES))
         mask = steps < inner[:, None]  # [N, T]
         return {
-            "lm_embeddings": _without_boundaries(layers, steps, mask).cpu().numpy(),
-            "lengths": inner.int().cpu().numpy(),
-            "token_embeddings": x.cpu().numpy(),
-            "mask": mask.cpu().numpy(),
+            "lm_embeddings": _without_boundaries(layers, steps, mask),
+            "lengths": inner.astype(np.int32),
+            "token_embeddings": vectors,
+            "mask": mask,
         }
 
-    def _rows(self, ids: npt.NDArray[Any]) -> Tensor:
-        """Ids as rows [N, T + 2, C] on the model's device."""
-        tokens = self.bilm.config.tokens
+    def _encode(self, rows: npt.NDArray[np.integer]) -> Array:
+        return encode_rows(self._runner, rows)
+
+    def _rows(self, ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Ids as rows [N, T + 2, C]."""
+        tokens = self.config.tokens
         wanted = "[sentences, tokens]" if tokens.reads_words else f"[sentences, tokens, {tokens.row_length}]"
         rows = ids[..., None] if tokens.reads_words else ids
         if rows.ndim != 3 or not np.issubdtype(ids.dtype, np.integer):
@@ -95,21 +103,28 @@ class BidirectionalLanguageModel:
                 f"ids reach from {rows.min()} to {rows.max()}; 0 to {most} is wanted: "
                 "were they made from the vocabulary of these files?"
             )
-        return torch.from_numpy(np.ascontiguousarray(rows)).to(self.bilm.settled_h.device)
+        return np.ascontiguousarray(rows)
 
 
-def read_bilm(options: Path, weights: Path, embedding: Path | None = None) -> BiLM:
+def read_bilm(options: Path, weights: Path, embedding: Path | None = None) -> BiLMArrays:
     """The biLM of bilm-tf's files; with `embedding`, one that reads word ids, whose vocabulary need not be known."""
     words = None if embedding is None else layout.vocabulary_size(embedding, options=options)
     config = layout.config_from_options(read_json(options), words=words, where=str(options))
     tensors = layout.read_weights(weights, config, embedding=embedding)
     check_finite(tensors, where=str(weights))
-    return BiLMArrays.of(config, tensors).build().requires_grad_(False)
+    return BiLMArrays.of(config, tensors)
 
 
-def _without_boundaries(layers: Tensor, steps: Tensor, mask: Tensor) -> Tensor:
+def encode_rows(runner: Runner, rows: npt.NDArray[np.integer]) -> Array:
+    """Rows of ids [W, C] -> token vectors [W, D]."""
+    return word_vectors(runner.tokens, rows_for(runner, rows))
+
+
+def _without_boundaries(
+    layers: npt.NDArray[Any], steps: npt.NDArray[np.int64], mask: npt.NDArray[np.bool_]
+) -> npt.NDArray[Any]:
     """[L + 1, N, T + 2, 2D] -> [N, L + 1, T, 2D]. Behind the last token, padding follows at once."""
     # A step inside comes from the place after the begin token; one behind skips the end token too. [_build_ops]
-    source = steps + 1 + (~mask).long()  # [N, T]
-    rows = torch.arange(len(mask), device=mask.device)[:, None]
-    return layers.permute(1, 2, 0, 3)[rows, source].transpose(1, 2)
+    source = steps + 1 + ~mask  # [N, T]
+    rows = np.arange(len(mask))[:, None]
+    return np.ascontiguousarray(layers.transpose(1, 2, 0, 3)[rows, source].swapaxes(1, 2))

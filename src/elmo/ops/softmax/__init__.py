@@ -65,12 +65,15 @@ class Samples(NamedTuple):
     """Classes drawn as negatives for all positions of a step, and what is needed to correct for the drawing."""
 
     ids: Tensor  # [S] int64, all different
-    threshold: float  # class k was drawn with probability 1 - exp(-threshold * p(k))
+    threshold: float  # the class of rank k was drawn with probability 1 - exp(-threshold * p(k))
     vocabulary: int
+    ranks: Tensor | None = None  # [V], of each class by frequency; None: the classes stand in that order
 
 
-def draw_log_uniform(count: int, vocabulary: int, *, generator: torch.Generator) -> Samples:
-    """`count` different classes with log-uniform probabilities, on the generator's device.
+def draw_log_uniform(
+    count: int, vocabulary: int, *, generator: torch.Generator, ranks: Tensor | None = None
+) -> Samples:
+    """`count` different classes with log-uniform probabilities by rank, on the generator's device.
 
     p(k) = log((k + 2) / (k + 1)) / log(V + 1), as TensorFlow's sampler has it. TensorFlow draws until enough different
     classes have come; the first S arrivals of a race in which class k needs an exponential time of rate p(k) are
@@ -79,10 +82,10 @@ def draw_log_uniform(count: int, vocabulary: int, *, generator: torch.Generator)
     if not 0 < count <= vocabulary:
         raise ValueError(f"{count} samples of {vocabulary} classes: there must be 1 to {vocabulary}")
     device = generator.device
-    rates = _log_uniform(torch.arange(vocabulary, device=device), vocabulary)
+    rates = _log_uniform(torch.arange(vocabulary, device=device) if ranks is None else ranks, vocabulary)
     times = torch.empty(vocabulary, device=device).exponential_(generator=generator) / rates
     ids = times.topk(count, largest=False, sorted=False).indices
-    return Samples(ids, race_threshold(count, vocabulary), vocabulary)
+    return Samples(ids, race_threshold(count, vocabulary), vocabulary, ranks)
 
 
 def sampled_softmax_loss(hidden: Tensor, targets: Tensor, weight: Tensor, bias: Tensor, samples: Samples) -> Tensor:
@@ -123,6 +126,8 @@ def sampled_losses(
 
 def log_expected_count(ids: Tensor, samples: Samples) -> Tensor:
     """The log of the probability that a class is among the samples, in fp32."""
+    if samples.ranks is not None:
+        ids = samples.ranks[ids]
     # With all classes drawn the threshold is infinite and every count is 1.
     return torch.log(-torch.expm1(-samples.threshold * _log_uniform(ids, samples.vocabulary)))
 

@@ -15,10 +15,10 @@ SECONDS = 60
 
 
 @contextmanager
-def multi_process_service() -> Iterator[bool]:
+def multi_process_service(*, wanted: bool = True) -> Iterator[bool]:
     """Start the service for the processes begun inside, and end it, or use the one there is; says whether it runs."""
-    if "CUDA_MPS_PIPE_DIRECTORY" in os.environ:
-        yield True
+    if "CUDA_MPS_PIPE_DIRECTORY" in os.environ or not wanted:
+        yield wanted
         return
     with tempfile.TemporaryDirectory(prefix="elmo-mps-") as folder:
         places = {"CUDA_MPS_PIPE_DIRECTORY": folder, "CUDA_MPS_LOG_DIRECTORY": folder}

@@ -1,0 +1,113 @@
+"""Which runs are made, in which order, and under which name."""
+
+import dataclasses
+
+import pytest
+
+from elmo.reproduce.arms import ARMS
+from elmo.reproduce.choosing import chosen_lines, chosen_options
+from elmo.reproduce.jobs import Hashes, ProbeJob, SenseJob, TaskJob, job_key, longer, recipe_of
+from elmo.reproduce.order import ordered_jobs, search_jobs
+from elmo.reproduce.settings import AnyData, TaskData
+from elmo.tasks.recipes import find_recipe
+
+ALL = ["table1", "table2", "table3", "table5", "table6", "table7", "figure1", "figure2"]
+
+
+@pytest.fixture
+def names(settings: dict[str, AnyData]) -> TaskData:
+    found = settings["names"]
+    assert isinstance(found, TaskData)
+    return found
+
+
+def test_table_1_comes_first_seed_by_seed(settings: dict[str, AnyData], names: TaskData) -> None:
+    other = dataclasses.replace(names, name="other", minutes=3.0, paper=None, fractions=(), seeds=1)
+    sets = [names, other, settings["tags"], settings["wsd"]]
+    chosen = {"names": ((), ("train.learning_rate=0.01",)), "other": ((), ())}
+    jobs = ordered_jobs(sets, ALL, chosen, seeds=5)
+    told = [
+        (job.data.name, job.arm, job.seed, job.fraction) if isinstance(job, TaskJob) else job.data.name for job in jobs
+    ]
+    assert told[:4] == [
+        ("other", "baseline", 1, 1.0), ("other", "input", 1, 1.0), ("names", "baseline", 1, 1.0),
+        ("names", "input", 1, 1.0),
+    ]  # fmt: skip
+    assert told[4:10] == [*["tags"] * 5, "wsd"]
+    assert told[10:12] == [("names", "baseline", 2, 1.0), ("names", "input", 2, 1.0)]
+    assert told[12:16] == [("names", arm, seed, 1.0) for seed in (1, 2) for arm in ("both", "output")]
+    assert told[-7:] == [
+        *(("names", arm, seed, 0.5) for seed in (1, 2) for arm in ("baseline", "input")),
+        ("other", "tuned", 1, 1.0), ("names", "tuned", 1, 1.0), ("names", "tuned", 2, 1.0),
+    ]  # fmt: skip
+    assert len(set(jobs)) == len(jobs)
+    points = {(job.arm, job.point) for job in jobs if isinstance(job, TaskJob) and job.data is names}
+    assert points == {("baseline", ()), *((arm, ("train.learning_rate=0.01",)) for arm in ARMS if arm != "baseline")}
+
+
+def test_only_what_is_wanted_is_made(settings: dict[str, AnyData]) -> None:
+    chosen = {"names": ((), ())}
+    jobs = ordered_jobs(settings.values(), ["table1"], chosen, seeds=1)
+    assert [job.arm for job in jobs if isinstance(job, TaskJob)] == ["baseline", "input"]
+    assert len(jobs) == 2
+    jobs = ordered_jobs(settings.values(), ["table5", "table6"], chosen, seeds=2)
+    assert [type(job) for job in jobs] == [ProbeJob, ProbeJob, SenseJob]
+
+
+def test_a_data_set_without_chosen_options_is_searched_on_dev_first(
+    settings: dict[str, AnyData], names: TaskData
+) -> None:
+    assert chosen_options(names, [], again=False) is None
+    jobs = ordered_jobs(settings.values(), ["table1"], {"names": None}, seeds=3)
+    assert jobs == search_jobs(names)
+    assert [(job.arm, job.point[0][-4:]) for job in search_jobs(names)] == [
+        ("baseline", "0001"), ("input", "0001"), ("baseline", "0.01"), ("input", "0.01"),
+    ]  # fmt: skip
+    runs = [
+        {"kind": "search", "set": "names", "arm": job.arm, "point": list(job.point), "metric": "f1", "dev": {"f1": f1}}
+        for job, f1 in zip(search_jobs(names), (50.0, 60.0, 51.0, 59.0), strict=True)
+    ]
+    assert chosen_options(names, runs[:3], again=False) is None
+    found = chosen_options(names, runs, again=False)
+    assert found == (("train.learning_rate=0.01",), ("train.learning_rate=0.000001",))
+    assert chosen_lines("names", found).splitlines()[1] == 'baseline = ["train.learning_rate=0.01"]'
+    pinned = dataclasses.replace(names, baseline=(), elmo=())
+    assert chosen_options(pinned, runs, again=False) == ((), ())
+    assert chosen_options(pinned, runs, again=True) == found
+    assert chosen_options(dataclasses.replace(names, grid=()), [], again=True) == ((), ())
+
+
+HASHES = Hashes(files={"ner-train.txt": "1", "ner-dev.txt": "2"}, model="3", vectors=None)
+
+
+def test_equal_runs_have_equal_names_and_others_not(names: TaskData) -> None:
+    job = TaskJob(data=names, arm="input", seed=1)
+    key = job_key(job, HASHES)
+    # The recipe's lambda is 0.001 already.
+    assert job_key(TaskJob(data=names, arm="lambda 0.001", seed=1), HASHES) == key
+    same = dataclasses.replace(names, title="another", minutes=9.0, set=(*names.set, "train.checkpoint_minutes=1"))
+    assert job_key(dataclasses.replace(job, data=same), HASHES) == key
+    others = [
+        dataclasses.replace(job, seed=2),
+        dataclasses.replace(job, arm="both"),
+        dataclasses.replace(job, arm="tuned"),
+        dataclasses.replace(job, fraction=0.5),
+        dataclasses.replace(job, point=("train.learning_rate=0.01",)),
+        dataclasses.replace(job, searches=True),
+    ]
+    keys = [job_key(other, HASHES) for other in others]
+    assert len({key, *keys}) == 1 + len(others)
+    for changed in ({"files": {**HASHES.files, "ner-dev.txt": "4"}}, {"model": "4"}, {"vectors": "4"}):
+        assert job_key(job, dataclasses.replace(HASHES, **changed)) != key
+    baseline = dataclasses.replace(job, arm="baseline")
+    assert job_key(baseline, HASHES) == job_key(baseline, dataclasses.replace(HASHES, model="4"))
+
+
+def test_less_data_has_more_epochs_and_takes_less_time(names: TaskData) -> None:
+    ner = find_recipe("ner").changed({"train.epochs": 20, "train.patience": 5})
+    assert longer(ner) == ner
+    tenth = longer(ner.changed({"train.fraction": 0.01})).train
+    assert (tenth.epochs, tenth.patience) == (200, 50)
+    job = TaskJob(data=names, arm="input", seed=1, fraction=0.25)
+    assert recipe_of(job).train.epochs == 2
+    assert job.minutes == names.minutes / 2

@@ -1,0 +1,113 @@
+"""Runs made, told and never made twice; one that is stopped goes on."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.reproduce.conftest import SAMPLES
+
+from elmo.reproduce import making, queue
+from elmo.reproduce.jobs import Sources, TaskJob
+from elmo.reproduce.queue import RunQueue, make_missing
+from elmo.reproduce.runs import RunFile, read_runs
+from elmo.reproduce.settings import AnyData
+
+ALL = ["table1", "table2", "table3", "table5", "table6", "figure1"]
+
+
+@pytest.fixture
+def sources(model: Path, tmp_path: Path) -> Sources:
+    return Sources(data=SAMPLES, model=str(model), vectors=None, cache=tmp_path / "cache", device="cpu")
+
+
+def made(
+    settings: dict[str, AnyData], names: list[str], sources: Sources, out: Path, *, processes: int = 1, **more: Any
+) -> RunQueue:
+    found = RunQueue(settings, names, read_runs([out]), sources, seeds=1)
+    make_missing(found, RunFile(out), processes=processes, **{"minutes": None, **more})
+    return found
+
+
+def test_everything_is_made_after_the_search_and_never_again(
+    settings: dict[str, AnyData], sources: Sources, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "runs"
+    first = made(settings, ALL, sources, out)
+    assert first.problems == []
+    assert first.missing() == []
+    runs = read_runs([out])
+    assert {run["kind"] for run in runs} == {"search", "task", "senses", "probe"}
+    searched = [run for run in runs if run["kind"] == "search"]
+    assert len(searched) == 4
+    assert all(run["test"] is None and "test" not in run["files"] for run in searched)
+    tasks = {(run["arm"], run["fraction"]): run for run in runs if run["kind"] == "task"}
+    whole = {(arm, 1.0) for arm in ("baseline", "input", "both", "output", "top", "lambda 1")}
+    assert tasks.keys() == {*whole, ("baseline", 0.5), ("input", 0.5)}  # lambda 0.001 is `input`
+    run = tasks["both", 1.0]
+    assert run["mixes"].keys() == {"input", "output"}
+    assert run["history"] == [[run["updates"], pytest.approx(run["dev"]["f1"], abs=1e-3)]]
+    assert run["elmo"] == {"where": "both", "layers": "all", "mix_l2": 0.001}
+    assert tasks["baseline", 1.0]["mixes"] == {}
+    assert list((sources.cache / "runs").iterdir()) == []
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(queue, "make_run", refuse)
+    made(settings, ALL, sources, out)
+    assert read_runs([out]) == runs
+
+
+def test_several_processes_give_the_scores_of_one(
+    settings: dict[str, AnyData], sources: Sources, tmp_path: Path
+) -> None:
+    for processes in (1, 2):
+        made(settings, ["table1"], sources, tmp_path / str(processes), processes=processes)
+    one, two = ({run["key"]: run for run in read_runs([tmp_path / str(n)])} for n in (1, 2))
+    assert len(one) == 6
+    assert one.keys() == two.keys()
+    for key, run in one.items():
+        assert {name: run[name] for name in ("dev", "test", "mixes", "history")} == {
+            name: two[key][name] for name in ("dev", "test", "mixes", "history")
+        }
+
+
+def test_a_run_that_is_stopped_goes_on_and_ends_as_if_it_had_not_been(
+    settings: dict[str, AnyData], sources: Sources
+) -> None:
+    job = TaskJob(data=settings["names"], arm="input", seed=1, point=("train.epochs=3",))  # type: ignore[arg-type]
+    hashes = RunQueue(settings, ["table1"], [], sources, seeds=1).hashes["names"]
+    whole = making.make_run(job, hashes, sources, time_limit=None)
+    making.forget(job, hashes, sources)
+    assert making.make_run(job, hashes, sources, time_limit=0.0) is None
+    assert (making.run_folder(job, hashes, sources) / "checkpoint").is_dir()
+    again = making.make_run(job, hashes, sources, time_limit=None)
+    assert whole is not None
+    assert again is not None
+    assert {name: again[name] for name in ("dev", "test", "history")} == {
+        name: whole[name] for name in ("dev", "test", "history")
+    }
+    told = making.make_run(job, hashes, sources, time_limit=None)  # finished, but not told: nothing is trained
+    assert told is not None
+    assert told["test"] == whole["test"]
+
+
+def test_what_fits_into_the_time_left_is_taken_first(settings: dict[str, AnyData], sources: Sources) -> None:
+    found = RunQueue(settings, ["table1", "table6"], [], sources, seeds=1)
+    assert isinstance(found.take(3.0), TaskJob)  # nothing fits: the first, which will be gone on with
+    assert isinstance(found.take(10.0), TaskJob)  # the search, 6 seconds by the settings
+    assert [str(found.take(None)) for _ in range(3)] == [
+        "names: baseline seed 1 search train.learning_rate=0.01",
+        "names: input seed 1 search train.learning_rate=0.01",
+        "tags: seed 1",
+    ]
+    assert found.take(None) is None
+
+
+def test_a_job_that_fails_is_told_and_leaves_the_others(
+    settings: dict[str, AnyData], sources: Sources, tmp_path: Path
+) -> None:
+    found = made(settings, ["table6", "table7"], sources, tmp_path / "runs")
+    assert [problem.split(":")[0] for problem in found.problems] == ["names"]
+    assert "20 are the fewest" in found.problems[0]
+    assert {run["kind"] for run in read_runs([tmp_path / "runs"])} == {"search", "task", "probe"}
