@@ -28,7 +28,7 @@ from benchmarks.gpu.dropped import results_dropped
 from elmo.embed.bulk.job import embed_file
 from elmo.embed.bulk.journal import Journal, digest_lines
 from elmo.embed.bulk.options import BulkOptions
-from elmo.embed.bulk.parts import embed_part, parts_of, read_source, shape_of, tokenizer_of
+from elmo.embed.bulk.parts import available_cores, embed_part, parts_of, read_source, shape_of, tokenizer_of
 from elmo.embed.bulk.tokenizing import TokenizedLines, tokenized
 from elmo.embed.bulk.writers.formats import Format, write_whole
 from elmo.embed.bulk.writers.row import Line
@@ -150,7 +150,7 @@ def first_sentences(parts: Parts, *, tokens: int) -> list[list[str]]:
 def time_host(bench: Bench, folder: Path, formats: list[Format]) -> None:
     """What the host does before and behind the model."""
     embedder, source = bench.embedder, str(bench.source)
-    cores = len(os.sched_getaffinity(0))
+    cores = available_cores()
     tokenizer = tokenizer_of(embedder, bench.options)
     for workers in dict.fromkeys([0, 1, min(4, cores), min(8, cores)]):
 
@@ -201,7 +201,7 @@ def main() -> None:
         from benchmarks.gpu.inference import make_model
 
         embedder = Embedder(make_model(arguments.size), device=arguments.device, precision=arguments.precision)
-    print(f"{embedder!r}, {platform.processor() or platform.machine()}, {len(os.sched_getaffinity(0))} cores")
+    print(f"{embedder!r}, {platform.processor() or platform.machine()}, {available_cores()} cores")
     print(
         f"load {os.getloadavg()}, Python {platform.python_version()}, NumPy {np.__version__}, elmo {elmo.__version__}"
     )

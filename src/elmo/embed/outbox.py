@@ -16,8 +16,8 @@ from torch import Tensor
 from elmo.embed.numbered import Integers
 
 CHUNK_BYTES = 16 << 20
-CHUNKS_UNDER_WAY = 16
-THREADS = 6
+CHUNKS_UNDER_WAY = 24
+THREADS = 8
 
 
 class Outbox:

@@ -65,12 +65,20 @@ def part_size(embedder: Embedder, options: BulkOptions) -> PartSize:
     return PartSize(factor * LINES_IN_PART, -(-factor * BYTES_IN_PART // token_bytes))
 
 
-def tokenizing_workers(embedder: Embedder, source: str) -> int:
-    """How many processes tokenize: none where the model takes far longer, or the text is soon through."""
+def tokenizing_workers(embedder: Embedder, source: str, *, cores: int | None = None) -> int:
+    """How many processes tokenize: none where the model takes far longer, or the text is soon through.
+
+    `cores` is how many there are to use; all that the process may use if not given.
+    """
     if embedder.device_name == "cpu" or source == "-":
         return 0
     size = sum(os.path.getsize(path) for path in expand_paths([source]) if os.path.isfile(path))
-    return 0 if size < TEXT_FOR_WORKERS else min(MOST_WORKERS, len(os.sched_getaffinity(0)) - 1)
+    return 0 if size < TEXT_FOR_WORKERS else min(MOST_WORKERS, (cores or available_cores()) - 1)
+
+
+def available_cores() -> int:
+    """How many the process may use; not every system says."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def read_source(source: str) -> Iterator[Line]:
