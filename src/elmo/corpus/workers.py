@@ -57,8 +57,8 @@ class OwnProcess:
 class ChildProcesses:
     """Handles requests in child processes, as many at a time as there are processes."""
 
-    def __init__(self, count: int, *, handler: str = "elmo.corpus.worker") -> None:
-        """`handler` is a module whose `handle` the processes call."""
+    def __init__(self, count: int, *, handler: str = "elmo.corpus.worker:handle") -> None:
+        """`handler` is what the processes call: a module and the name of a function in it."""
         self._idle: queue.SimpleQueue[subprocess.Popen[bytes]] = queue.SimpleQueue()
         self._children = [
             subprocess.Popen(
@@ -110,7 +110,8 @@ class ChildProcesses:
 
 def serve(handler: str) -> None:
     """What a child process runs: answer one request after the other until there is no more input."""
-    handle: Handler = importlib.import_module(handler).handle
+    module, name = handler.split(":")
+    handle: Handler = getattr(importlib.import_module(module), name)
     requests = sys.stdin.buffer
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as answers:
         # What anything else prints must not be taken for an answer.

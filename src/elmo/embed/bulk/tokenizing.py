@@ -61,7 +61,7 @@ def tokenized(
             yield chunk, tokenize_lines([line.text for line in chunk], tokenizer)
         return
     request = {"tokenizer": tokenizer.to_dict()}
-    with closing(ChildProcesses(workers, handler=__name__)) as processes:
+    with closing(ChildProcesses(workers, handler=f"{__name__}:{answer_chunk.__name__}")) as processes:
         waiting: deque[tuple[list[Line], Future[Answer]]] = deque()
         for chunk in _chunks(lines):
             text = "\n".join(line.text for line in chunk).encode("utf-8", "surrogatepass")
@@ -74,7 +74,7 @@ def tokenized(
             yield chunk, _from_answer(answer.result())
 
 
-def handle(request: Request, text: bytes) -> Answer:
+def answer_chunk(request: Request, text: bytes) -> Answer:
     """What a worker does with a chunk."""
     texts = text.decode("utf-8", "surrogatepass").split("\n")
     found = tokenize_lines(texts, Tokenizer.from_dict(request["tokenizer"]))

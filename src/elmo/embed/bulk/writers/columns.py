@@ -70,14 +70,16 @@ def vector_arrays(group: Part, shape: Shape) -> list[Any]:
     vector = vector_type(shape)
     columns = []
     for n in range(shape.layers or 1):
-        fixed = arrow.FixedSizeListArray.from_arrays(arrow.array(layer_of(group, n, shape).reshape(-1)), type=vector)
+        fixed = arrow.FixedSizeListArray.from_arrays(
+            arrow.array(vectors_of_layer(group, n, shape).reshape(-1)), type=vector
+        )
         columns.append(
             fixed if shape.pooled else arrow.ListArray.from_arrays(_offsets(arrow, group.first_tokens), fixed)
         )
     return columns
 
 
-def layer_of(group: Part, number: int, shape: Shape) -> npt.NDArray[Any]:
+def vectors_of_layer(group: Part, number: int, shape: Shape) -> npt.NDArray[Any]:
     """The vectors of one layer, contiguous: [tokens, D], or [lines, D] when pooled."""
     if shape.layers is None:
         return np.ascontiguousarray(group.vectors)

@@ -5,7 +5,7 @@ from typing import Any, BinaryIO, ClassVar
 import numpy as np
 
 from elmo.embed.bulk.writers.appender import Appender, Standing
-from elmo.embed.bulk.writers.columns import layer_of, schema_of, text_columns, vector_columns
+from elmo.embed.bulk.writers.columns import schema_of, text_columns, vector_columns, vectors_of_layer
 from elmo.embed.bulk.writers.parquetfile import ParquetStream
 from elmo.embed.bulk.writers.part import Part
 from elmo.embed.bulk.writers.row import Shape
@@ -46,4 +46,4 @@ class ParquetAppender(Appender):
         self._stream.write(text_columns(group, self._shape), self._vectors(group), counts)
 
     def _vectors(self, group: Part) -> list[Any]:
-        return [layer_of(group, n, self._shape) for n in range(self._shape.layers or 1)]
+        return [vectors_of_layer(group, n, self._shape) for n in range(self._shape.layers or 1)]
