@@ -208,7 +208,7 @@ def test_a_resumed_run_gives_what_an_uninterrupted_one_gives(
     embedder = load(model_directory, device="cpu", state=state)
     run(embedder, source, tmp_path / f"straight{suffix}", options={"batch_size": 4})
 
-    real, calls = Embedder.embed_tokens, []
+    real, calls = Embedder.embed_numbered, []
 
     def interrupted(self: Embedder, *arguments: object, **options: object) -> object:
         calls.append(1)
@@ -217,7 +217,7 @@ def test_a_resumed_run_gives_what_an_uninterrupted_one_gives(
         return real(self, *arguments, **options)
 
     output = tmp_path / f"resumed{suffix}"
-    monkeypatch.setattr(Embedder, "embed_tokens", interrupted)
+    monkeypatch.setattr(Embedder, "embed_numbered", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run(embedder, source, output, options={"batch_size": 4})
     assert not output.exists()
@@ -347,7 +347,7 @@ def test_a_missing_pyarrow_is_noticed_before_anything_is_computed(
     embedder: Embedder, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    monkeypatch.setattr(Embedder, "embed_tokens", lambda *_, **__: pytest.fail("something was computed"))
+    monkeypatch.setattr(Embedder, "embed_numbered", lambda *_, **__: pytest.fail("something was computed"))
     with pytest.raises(
         MissingExtraError, match=r"Parquet and Arrow need pyarrow; install it with: pip install pyarrow$"
     ):
