@@ -8,7 +8,7 @@ from html import escape
 from elmo.reproduce import paper
 from elmo.reproduce.report.facts import Facts
 from elmo.reproduce.report.findings import PaperFinding
-from elmo.reproduce.report.parts import Part, Picture, ReportTable
+from elmo.reproduce.report.parts import Picture, ReportPart, ReportTable
 
 STYLE = """
 :root { color-scheme: light dark; }
@@ -33,12 +33,12 @@ nav ul { columns: 2; padding-left: 1.2rem; }
 """
 
 
-def report_page(title: str, parts: Sequence[Part], findings: Sequence[PaperFinding], facts: Facts) -> str:
+def report_page(title: str, parts: Sequence[ReportPart], findings: Sequence[PaperFinding], facts: Facts) -> str:
     """The whole page."""
     return "".join(f"{line}\n" for line in _lines(title, parts, findings, facts))
 
 
-def _lines(title: str, parts: Sequence[Part], findings: Sequence[PaperFinding], facts: Facts) -> Iterator[str]:
+def _lines(title: str, parts: Sequence[ReportPart], findings: Sequence[PaperFinding], facts: Facts) -> Iterator[str]:
     yield "<!DOCTYPE html>"
     yield f"<html lang='en'><head><meta charset='utf-8'><title>{escape(title)}</title>"
     yield "<meta name='viewport' content='width=device-width, initial-scale=1'>"
@@ -66,7 +66,7 @@ def _lines(title: str, parts: Sequence[Part], findings: Sequence[PaperFinding], 
     yield "</main></body></html>"
 
 
-def _part(part: Part) -> Iterator[str]:
+def _part(part: ReportPart) -> Iterator[str]:
     yield f"<section id='{escape(part.name)}'><h2>{escape(part.title)}</h2>"
     yield from (f"<p>{_marked(text)}</p>" for text in part.texts)
     for table in part.tables:
