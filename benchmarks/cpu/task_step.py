@@ -3,7 +3,8 @@
     python -m benchmarks.cpu.task_step ner eng.train --elmo input --steps 24
 
 Each batch is learned twice, with our LSTM and with PyTorch's, in turns; times are of this process on one thread, the
-ratio is the median over the batches. `batches` is what it takes to put the batches together.
+ratio is the median over the batches. `batches` is what it takes to put the batches together. Then the dearest of
+PyTorch's operations are told by their share of our steps.
 """
 
 import argparse
@@ -37,6 +38,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--model", default="english")
     parser.add_argument("--vectors")
     parser.add_argument("--cache", type=Path)
+    parser.add_argument("--operations", type=int, default=10, help="told by their share, the dearest first")
     parser.add_argument("--set", dest="changes", action="append", default=[], metavar="NAME=VALUE")
     given = parser.parse_args(arguments)
     torch.set_num_threads(1)
@@ -76,6 +78,13 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"{name:10} {1000 * sum(seconds) / len(batches):8.1f} ms a step")
     print(f"{'batches':10} {1000 * together / len(batches):8.1f} ms a step")
     print(f"PyTorch's LSTM / ours: {ratio:.2f}")
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        for n, rows in enumerate(batches):
+            learner.step(rows, n)
+    events = profile.key_averages()
+    total = sum(event.self_cpu_time_total for event in events)
+    for event in sorted(events, key=lambda event: -event.self_cpu_time_total)[: given.operations]:
+        print(f"{event.key[:40]:40} {100 * event.self_cpu_time_total / total:5.1f} %")
 
 
 def _seconds(do: Callable[[], object]) -> float:

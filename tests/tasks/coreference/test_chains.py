@@ -209,6 +209,14 @@ def test_more_than_ten_repeats_are_refused() -> None:
         count_chains([(key, chains("abcdefghijk|abcdefghijk"))])
 
 
+def test_repeats_are_counted_over_all_documents() -> None:
+    chain = ((0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6))
+    document = ((chain,), (chain, chain))
+    count_chains([document])
+    with pytest.raises(InputError, match="12 mentions are given more than once"):
+        count_chains([document, document])
+
+
 def test_without_scipy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
     with pytest.raises(MissingExtraError, match=r"elmo-embeddings\[tasks\]"):

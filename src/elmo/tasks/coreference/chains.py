@@ -3,7 +3,7 @@
 Its rules for what should not be, but is found in files:
 - A mention in two chains of the key stands in both; where it is asked which chain it is of, it is of the last.
 - A mention that the response repeats, and that the key has, counts where it comes first; the others are removed. More
-  than ten of them are refused.
+  than ten of them in all documents together are refused.
 - Mentions that the response repeats, and that the key does not have, all stay.
 
 [Pradhan et al. 2014, "Scoring Coreference Partitions of Predicted Mentions"; reference-coreference-scorers 8.01]
@@ -62,9 +62,16 @@ class Agreement(NamedTuple):
 def count_chains(pairs: Iterable[tuple[Sequence[Chain], Sequence[Chain]]]) -> dict[str, Agreement]:
     """The counts of each measure, summed over documents, each with its (wanted, given) chains."""
     totals = dict.fromkeys((*MEASURES, MENTIONS), Agreement(0, 0, 0, 0))
+    repeated = 0
     for wanted, given in pairs:
         key = [list(mentions) for mentions in wanted]
-        response = _without_repeated(given, known=set(chain.from_iterable(key)))
+        response, removed = _without_repeated(given, known=set(chain.from_iterable(key)))
+        repeated += removed
+        if repeated > MOST_REPEATED:
+            raise InputError(
+                f"{repeated} mentions are given more than once; with more than {MOST_REPEATED} in all documents there "
+                "is no score. Give each mention one chain"
+            )
         counts = {
             MUC: _muc(key, response),
             B_CUBED: _b_cubed(key, response),
@@ -90,7 +97,8 @@ def require_scipy() -> None:
         ) from error
 
 
-def _without_repeated(given: Sequence[Chain], *, known: set[Mention]) -> list[list[Mention]]:
+def _without_repeated(given: Sequence[Chain], *, known: set[Mention]) -> tuple[list[list[Mention]], int]:
+    """The chains without the repetitions of mentions that the key has, and how many those were."""
     seen: set[Mention] = set()
     response: list[list[Mention]] = []
     repeated = 0
@@ -105,12 +113,7 @@ def _without_repeated(given: Sequence[Chain], *, known: set[Mention]) -> list[li
                 seen.add(mention)
         if kept:
             response.append(kept)
-    if repeated > MOST_REPEATED:
-        raise InputError(
-            f"{repeated} mentions are given more than once in a document; with more than {MOST_REPEATED} there is no "
-            "score. Give each mention one chain"
-        )
-    return response
+    return response, repeated
 
 
 def _chain_of(chains: Sequence[Sequence[Mention]]) -> dict[Mention, int]:
