@@ -1,4 +1,4 @@
-"""How far int8 vectors (or bfloat16: `--precision`) are from float32 ones, on real text, and whether a classifier on top of them notices.
+"""How far int8 (or bfloat16) vectors are from float32 ones, on real text, and whether a classifier notices.
 
     python -m benchmarks.cpu.drift my-model --text sentences.txt
 
@@ -36,9 +36,8 @@ def main() -> None:
             count += len(sentences[-1])
     exact, seconds = embed(arguments.model, "float32", sentences)
     rough, seconds8 = embed(arguments.model, arguments.precision, sentences)
-    print(
-        f"{count} tokens, {len(exact)} layers; {arguments.precision} takes {seconds8 / seconds:.2f} of the CPU time of float32"
-    )
+    share = seconds8 / seconds
+    print(f"{count} tokens, {len(exact)} layers; {arguments.precision} takes {share:.2f} of the CPU time of float32")
     places, targets = previous_words(sentences)
     for n, (one, other) in enumerate(zip(exact, rough, strict=True)):
         cosine = F.cosine_similarity(one, other, dim=-1)
