@@ -29,6 +29,7 @@ from benchmarks.tuning.table import best_ways, make_tables
 from benchmarks.tuning.texts import TEXTS
 from benchmarks.tuning.units import PROBED, UNTUNED, Part, Run, model_place, train_with, try_recipe
 
+LATER = 4
 TINY = ["train.epochs=1", "task.model.hidden=8"]
 P = TypeVar("P", Part, Run)
 
@@ -52,17 +53,18 @@ def main(arguments: list[str] | None = None) -> None:
         Part(text, recipe, str(given.data), given.model, str(out), given.device, given.tiny)
         for recipe in recipes
         for text in texts
-        if recipe == UNTUNED or RECIPES[recipe].wide or (text in TEXTS and TEXTS[text].searched)
+        if is_searched(text) or (RECIPES[recipe].wide if recipe != UNTUNED else text in TEXTS)
     ]
+    # What tells recipes apart comes first; texts of no task and those that no classifier is trained on a bit later.
+    parts.sort(key=lambda part: recipes.index(part.recipe) + (0 if is_searched(part.text) else LATER))
     deadline = began + 60 * given.minutes
     first = began + 60 * given.minutes * (1 - given.runs_share if given.runs else 1)
     tuned = make_missing(parts, try_recipe, out / "tuned.jsonl", processes=given.jobs, deadline=first)
     runs: list[dict[str, Any]] = []
     if given.runs:
-        ways = best_ways(
-            [r for r in tuned if r["text"] in TEXTS and TEXTS[r["text"]].searched], PROBED, most=given.best
-        )
-        ways += [way for way in map(read_way, given.also) if way not in ways]
+        also = [read_way(way) for way in given.also]
+        best = best_ways([r for r in tuned if is_searched(r["text"])], PROBED, most=given.best)
+        ways = [*also, *(way for way in best if way not in also)][: given.best]
         wanted = list(task_runs(given, ways, parts))
         runs = make_missing(wanted, train_with, out / "runs.jsonl", processes=given.jobs, deadline=deadline)
     command = " ".join(["python -m benchmarks.tuning", *(arguments or sys.argv[1:])])
@@ -79,16 +81,23 @@ def read_options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--texts", nargs="+", choices=TEXTS, help="all, if not given")
     parser.add_argument("--text", action="append", default=[], help="a domain's text in DATA: FILE or FILE:WORDS")
     parser.add_argument("--recipes", nargs="+", choices=RECIPES, help="all, if not given")
-    parser.add_argument("--runs", nargs="*", choices=RUNS, default=["conll", "snli", "sst"], help="whole task models")
+    parser.add_argument("--runs", nargs="*", choices=RUNS, default=["conll", "snli"], help="whole task models")
     parser.add_argument("--runs-share", type=float, default=0.6, help="of the minutes, for these")
-    parser.add_argument("--best", type=int, default=2, help="recipes for these, beside the untuned biLM")
-    parser.add_argument("--also", action="append", default=[], metavar="RECIPE@SHARE", help="one more for these")
+    parser.add_argument("--best", type=int, default=2, help="so many recipes for these, beside the untuned biLM")
+    parser.add_argument(
+        "--also", action="append", default=[], metavar="RECIPE@SHARE", help="one that is among these in any case"
+    )
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=1, help="processes at the same time")
     parser.add_argument("--minutes", type=float, default=6.0, help="begin nothing after so long")
     parser.add_argument("--device")
     parser.add_argument("--tiny", action="store_true", help="try all of it on very little")
     return parser.parse_args(arguments)
+
+
+def is_searched(text: str) -> bool:
+    """Whether all recipes are tried on a text."""
+    return text in TEXTS and TEXTS[text].searched
 
 
 def read_way(text: str) -> tuple[str, float]:

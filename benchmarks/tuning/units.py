@@ -93,7 +93,7 @@ def try_recipe(part: Part) -> dict[str, Any]:
         if part.text in TEXTS and TEXTS[part.text].probed and share in PROBED:
             train, dev = _examples(part.text, part.data, part.tiny)
             task = TEXTS[part.text].recipe().make_task()
-            found |= probe_score(tuned.loaded(), task, train, dev, device=device, seeds=1 if part.tiny else 3)
+            found |= probe_score(tuned.loaded(), task, train, dev, device=device, seeds=1 if part.tiny else 2)
         if share in part.keep:
             place = model_place(part, share)
             place.parent.mkdir(exist_ok=True)
