@@ -48,7 +48,7 @@ def report_parts(
     parts = [make() for name, make in made.items() if name in names]
     for part in parts:
         if not part.tables:
-            part.texts.append("No run of it is finished.")
+            part.texts, part.notes = ["No run of it is finished."], []
     return parts, check_findings(sets, senses, tags)
 
 

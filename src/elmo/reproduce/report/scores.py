@@ -52,7 +52,7 @@ def table_1(sets: Sets) -> ReportPart:
         svg = pairs_plot("Errors taken away by ELMo (%)", bars, ("the paper", "here"))
         part.pictures.append(Picture(name="table1", svg=svg, alt=f"Relative error reduction in per cent. {told}."))
     part.tables += _all_scores(sets) + _updates(sets)
-    part.notes += _caveats(sets)
+    part.notes += caveats(sets)
     return part
 
 
@@ -100,6 +100,7 @@ def table_7(sets: Sets) -> ReportPart:
         caption = "Perplexity of held-out training sentences, and test scores with either biLM"
         part.tables.append(ReportTable(caption=caption, columns=columns, rows=rows))
     part.notes.append("The paper has perplexities of the whole text, by another vocabulary: compare the change.")
+    part.notes += caveats([one for one in sets if one.tuning()])
     return part
 
 
@@ -115,7 +116,7 @@ def _by_arm(part: ReportPart, sets: Sets, arms: Sequence[str], theirs: dict[str,
         caption = "Dev scores, as in the paper; in brackets those on test. Mean and deviation over seeds"
         titles = [ARMS[arm].title for arm in arms]
         part.tables.append(ReportTable(caption=caption, columns=["task", *titles], rows=rows))
-    part.notes += _caveats(sets)
+    part.notes += caveats(sets)
     return part
 
 
@@ -174,7 +175,8 @@ def _titled(one: Comparison) -> str:
     return f"{one.data.title} ({one.data.metric})"
 
 
-def _caveats(sets: Sets) -> list[str]:
+def caveats(sets: Sets) -> list[str]:
+    """What differs from the paper, a line each data set; said beside every table and figure."""
     return [f"{one.data.title}: {one.data.caveat}." for one in sets if one.data.caveat and one.runs]
 
 
