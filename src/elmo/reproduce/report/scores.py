@@ -107,7 +107,8 @@ def table_7(sets: Sets) -> ReportPart:
 def _by_arm(part: ReportPart, sets: Sets, arms: Sequence[str], theirs: dict[str, list[float]]) -> ReportPart:
     rows = []
     for one in sets:
-        if one.data.paper is None or not any(one.of(arm) for arm in arms if arm not in (BASELINE, INPUT)):
+        own = [run for arm in arms for run in one.of(arm) if run["arm"] not in (BASELINE, INPUT)]
+        if one.data.paper is None or not own:  # else the row would only repeat Table 1
             continue
         if one.data.paper in theirs:
             rows.append([f"*the paper: {paper.NAMES[one.data.paper]}*", *(f"{v:g}" for v in theirs[one.data.paper])])
