@@ -31,7 +31,7 @@ def figure_1(sets: Sequence[Comparison]) -> ReportPart:
         alt = f"{one.data.title}: {one.data.metric} without ELMo and with it. {told}."
         part.pictures.append(Picture(name=f"figure1-{one.data.name}", svg=svg, alt=alt))
     if rows:
-        columns = ["training data", "baseline", "ELMo at the input", "gain"]
+        columns = ["training data", "baseline", "ELMo at the input", "gain", "seeds"]
         caption = "Test scores by the share of the training data, mean and deviation over seeds"
         part.tables.append(ReportTable(caption=caption, columns=columns, rows=rows))
         part.notes.append("Less data has more epochs, by the root of what is missing: 1 % ten times as many.")

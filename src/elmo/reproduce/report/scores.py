@@ -192,6 +192,7 @@ def curve_cells(one: Comparison, fractions: Sequence[float]) -> list[list[str]]:
                 spread(one.values(BASELINE, fraction=fraction)),
                 spread(one.values(INPUT, fraction=fraction)),
                 "" if gain is None else f"{gain:+.2f}",
+                f"{len(one.of(BASELINE, fraction))}, {len(one.of(INPUT, fraction))}",
             ]
         )
     return rows
