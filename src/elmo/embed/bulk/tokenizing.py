@@ -99,7 +99,7 @@ def _from_answer(answer: Answer) -> TokenizedLines:
 def _dump(numbers: npt.NDArray[Any]) -> list[str]:
     """Numbers from 0 on, in as few bytes as they need."""
     dtype = np.min_scalar_type(int(numbers.max(initial=0)))
-    return [dtype.str, base64.b64encode(numbers.astype(dtype)).decode("ascii")]
+    return [dtype.str, base64.b64encode(numbers.astype(dtype).tobytes()).decode("ascii")]
 
 
 def _numbers(dumped: list[str]) -> npt.NDArray[Any]:
