@@ -11,9 +11,10 @@ from elmo.reproduce.report.findings import PaperFinding, check_findings
 from elmo.reproduce.report.layers import table_5, table_6
 from elmo.reproduce.report.markdown import PICTURES, markdown
 from elmo.reproduce.report.page import report_page
-from elmo.reproduce.report.parts import Part
+from elmo.reproduce.report.parts import ReportPart
 from elmo.reproduce.report.plots import figure_1, figure_2
 from elmo.reproduce.report.scores import table_1, table_2, table_3, table_7
+from elmo.reproduce.report.search import search_part
 from elmo.reproduce.settings import Options, TaskData
 
 TITLE = "The ELMo paper, made again"
@@ -30,12 +31,18 @@ def comparisons(
 
 
 def report_parts(
-    names: Sequence[str], sets: Sequence[Comparison], runs: Sequence[Mapping[str, Any]]
-) -> tuple[list[Part], list[PaperFinding]]:
-    """The wanted parts, in the paper's order, and the findings that the runs can tell of."""
+    names: Sequence[str],
+    sets: Sequence[Comparison],
+    runs: Sequence[Mapping[str, Any]],
+    titles: Mapping[str, str],
+) -> tuple[list[ReportPart], list[PaperFinding]]:
+    """The wanted parts, in the paper's order, and the findings that the runs can tell of.
+
+    `titles`: of the data sets that were searched for options, by their names.
+    """
     senses = [run for run in runs if run["kind"] == "senses"]
     tags = [run for run in runs if run["kind"] == "probe"]
-    made: dict[str, Callable[[], Part]] = {
+    made: dict[str, Callable[[], ReportPart]] = {
         "table1": lambda: table_1(sets),
         "table2": lambda: table_2(sets),
         "table3": lambda: table_3(sets),
@@ -46,13 +53,15 @@ def report_parts(
         "figure2": lambda: figure_2(sets),
     }
     parts = [make() for name, make in made.items() if name in names]
+    if any(run["kind"] == "search" for run in runs):
+        parts.append(search_part(runs, titles))
     for part in parts:
         if not part.tables:
-            part.texts.append("No run of it is finished.")
+            part.texts, part.notes = ["No run of it is finished."], []
     return parts, check_findings(sets, senses, tags)
 
 
-def write_report(folder: Path, parts: Sequence[Part], findings: Sequence[PaperFinding], facts: Facts) -> None:
+def write_report(folder: Path, parts: Sequence[ReportPart], findings: Sequence[PaperFinding], facts: Facts) -> None:
     """report.html, report.md and the pictures of that."""
     pictures = folder / PICTURES
     pictures.mkdir(parents=True, exist_ok=True)

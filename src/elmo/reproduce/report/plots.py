@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from elmo.reproduce.arms import ARMS, BASELINE, INPUT
 from elmo.reproduce.comparison import Comparison
 from elmo.reproduce.report.drawing import Series, line_plot, shares_plot
-from elmo.reproduce.report.parts import Part, Picture, ReportTable
-from elmo.reproduce.report.scores import curve_cells
+from elmo.reproduce.report.parts import Picture, ReportPart, ReportTable
+from elmo.reproduce.report.scores import caveats, curve_cells
 
 PLACES = ((INPUT, "input"), ("both", "input"), ("both", "output"), ("output", "output"))
 
 
-def figure_1(sets: Sequence[Comparison]) -> Part:
+def figure_1(sets: Sequence[Comparison]) -> ReportPart:
     """Scores over the share of the training data, without ELMo and with it."""
-    part = Part(name="figure1", title="Figure 1: less training data")
+    part = ReportPart(name="figure1", title="Figure 1: less training data")
     rows: list[list[str]] = []
     for one in sets:
         fractions = [f for f in sorted({*one.data.fractions, one.whole}) if one.of(BASELINE, f) and one.of(INPUT, f)]
@@ -31,16 +31,17 @@ def figure_1(sets: Sequence[Comparison]) -> Part:
         alt = f"{one.data.title}: {one.data.metric} without ELMo and with it. {told}."
         part.pictures.append(Picture(name=f"figure1-{one.data.name}", svg=svg, alt=alt))
     if rows:
-        columns = ["training data", "baseline", "ELMo at the input", "gain"]
+        columns = ["training data", "baseline", "ELMo at the input", "gain", "seeds"]
         caption = "Test scores by the share of the training data, mean and deviation over seeds"
         part.tables.append(ReportTable(caption=caption, columns=columns, rows=rows))
         part.notes.append("Less data has more epochs, by the root of what is missing: 1 % ten times as many.")
+    part.notes += caveats([one for one in sets if one.data.fractions])
     return part
 
 
-def figure_2(sets: Sequence[Comparison]) -> Part:
+def figure_2(sets: Sequence[Comparison]) -> ReportPart:
     """The shares of the layers at each place."""
-    part = Part(name="figure2", title="Figure 2: what the mixes learn")
+    part = ReportPart(name="figure2", title="Figure 2: what the mixes learn")
     rows = []
     for one in sets:
         bars = []
@@ -64,6 +65,7 @@ def figure_2(sets: Sequence[Comparison]) -> Part:
         caption = "Mean shares of the layers in the learned mixes"
         part.tables.append(ReportTable(caption=caption, columns=columns, rows=rows))
         part.notes.append("A star in a plot: a task model that has mixes at both places.")
+    part.notes += caveats(sets)
     return part
 
 

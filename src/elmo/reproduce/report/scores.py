@@ -7,14 +7,14 @@ from elmo.reproduce import paper
 from elmo.reproduce.arms import ARMS, BASELINE, INPUT, TUNED
 from elmo.reproduce.comparison import Comparison, spread
 from elmo.reproduce.report.drawing import pairs_plot
-from elmo.reproduce.report.parts import Part, Picture, ReportTable
+from elmo.reproduce.report.parts import Picture, ReportPart, ReportTable
 
 Sets = Sequence[Comparison]
 
 
-def table_1(sets: Sets) -> Part:
+def table_1(sets: Sets) -> ReportPart:
     """The six tasks: baseline and ELMo at the input, on test."""
-    part = Part(name="table1", title="Table 1: what ELMo adds to six tasks")
+    part = ReportPart(name="table1", title="Table 1: what ELMo adds to six tasks")
     columns = [
         "task", "paper: baseline", "paper: ELMo", "paper: fewer errors", "baseline", "ELMo", "gain", "fewer errors",
         "seeds",
@@ -52,26 +52,26 @@ def table_1(sets: Sets) -> Part:
         svg = pairs_plot("Errors taken away by ELMo (%)", bars, ("the paper", "here"))
         part.pictures.append(Picture(name="table1", svg=svg, alt=f"Relative error reduction in per cent. {told}."))
     part.tables += _all_scores(sets) + _updates(sets)
-    part.notes += _caveats(sets)
+    part.notes += caveats(sets)
     return part
 
 
-def table_2(sets: Sets) -> Part:
+def table_2(sets: Sets) -> ReportPart:
     """The top layer alone, and all layers with a strong and a weak lambda, on dev."""
-    part = Part(name="table2", title="Table 2: all layers, or the top one; the penalty of the mix")
+    part = ReportPart(name="table2", title="Table 2: all layers, or the top one; the penalty of the mix")
     arms = (BASELINE, "top", "lambda 1", "lambda 0.001")
     return _by_arm(part, sets, arms, {row: list(values) for row, values in paper.TABLE2.items()})
 
 
-def table_3(sets: Sets) -> Part:
+def table_3(sets: Sets) -> ReportPart:
     """Where ELMo stands, on dev."""
-    part = Part(name="table3", title="Table 3: ELMo at the input, at the output, at both")
+    part = ReportPart(name="table3", title="Table 3: ELMo at the input, at the output, at both")
     return _by_arm(part, sets, (INPUT, "both", "output"), {row: list(values) for row, values in paper.TABLE3.items()})
 
 
-def table_7(sets: Sets) -> Part:
+def table_7(sets: Sets) -> ReportPart:
     """The perplexity of the biLM on a task's text before and after tuning, and what that does to the score."""
-    part = Part(name="table7", title="Table 7: the biLM tuned on the task's own text")
+    part = ReportPart(name="table7", title="Table 7: the biLM tuned on the task's own text")
     rows = []
     for one in sets:
         tuning = one.tuning()
@@ -100,13 +100,15 @@ def table_7(sets: Sets) -> Part:
         caption = "Perplexity of held-out training sentences, and test scores with either biLM"
         part.tables.append(ReportTable(caption=caption, columns=columns, rows=rows))
     part.notes.append("The paper has perplexities of the whole text, by another vocabulary: compare the change.")
+    part.notes += caveats([one for one in sets if one.tuning()])
     return part
 
 
-def _by_arm(part: Part, sets: Sets, arms: Sequence[str], theirs: dict[str, list[float]]) -> Part:
+def _by_arm(part: ReportPart, sets: Sets, arms: Sequence[str], theirs: dict[str, list[float]]) -> ReportPart:
     rows = []
     for one in sets:
-        if one.data.paper is None or not any(one.of(arm) for arm in arms if arm not in (BASELINE, INPUT)):
+        own = [run for arm in arms for run in one.of(arm) if run["arm"] not in (BASELINE, INPUT)]
+        if one.data.paper is None or not own:  # else the row would only repeat Table 1
             continue
         if one.data.paper in theirs:
             rows.append([f"*the paper: {paper.NAMES[one.data.paper]}*", *(f"{v:g}" for v in theirs[one.data.paper])])
@@ -115,7 +117,7 @@ def _by_arm(part: Part, sets: Sets, arms: Sequence[str], theirs: dict[str, list[
         caption = "Dev scores, as in the paper; in brackets those on test. Mean and deviation over seeds"
         titles = [ARMS[arm].title for arm in arms]
         part.tables.append(ReportTable(caption=caption, columns=["task", *titles], rows=rows))
-    part.notes += _caveats(sets)
+    part.notes += caveats(sets)
     return part
 
 
@@ -174,7 +176,8 @@ def _titled(one: Comparison) -> str:
     return f"{one.data.title} ({one.data.metric})"
 
 
-def _caveats(sets: Sets) -> list[str]:
+def caveats(sets: Sets) -> list[str]:
+    """What differs from the paper, a line each data set; said beside every table and figure."""
     return [f"{one.data.title}: {one.data.caveat}." for one in sets if one.data.caveat and one.runs]
 
 
@@ -189,6 +192,7 @@ def curve_cells(one: Comparison, fractions: Sequence[float]) -> list[list[str]]:
                 spread(one.values(BASELINE, fraction=fraction)),
                 spread(one.values(INPUT, fraction=fraction)),
                 "" if gain is None else f"{gain:+.2f}",
+                f"{len(one.of(BASELINE, fraction))}, {len(one.of(INPUT, fraction))}",
             ]
         )
     return rows
