@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.tasks import campaign, jobs, layers, report, run, search, tuned, vectors
+from benchmarks.tasks import campaign, jobs, layers, report, run, search, vectors
 from tests.tiny import make_bilm
 
 from elmo.tasks.embedding.wordvectors import read_word_vectors
@@ -112,37 +112,6 @@ def test_a_search_tries_all_settings_for_each_arm_and_never_the_test_set(model: 
     lines = (tmp_path / "out" / "pos-search.md").read_text("utf-8").splitlines()
     assert "| train.learning_rate | task.model.dropout | baseline | input |" in lines
     assert sum("**" in line for line in lines) in (1, 2)
-
-
-def test_tuned_and_untuned_are_told_beside_each_other_and_tuned_once(
-    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    people = ("Anna", "Peter", "Tom")
-    text = "".join(f"{people[n % 3]} B-PER\nleft O\nw{n} O\n\n" for n in range(40))
-    (tmp_path / "train.txt").write_text(text, encoding="utf-8")
-    (tmp_path / "sets.toml").write_text(
-        '[names]\ntask = "ner"\ntrain = "train.txt"\ndev = "train.txt"\ntest = "train.txt"\n'
-        'set = ["train.epochs=1", "task.model.hidden=6", "embedding.words.dim=6"]\n',
-        encoding="utf-8",
-    )
-    arguments = [str(tmp_path / "sets.toml"), "--model", str(model), "-o", str(tmp_path / "out"), "--device", "cpu"]
-    arguments += ["--cache", str(tmp_path / "cache"), "--seeds", "2"]
-    tuned.main([*arguments, "--minutes", "0"])
-    assert "| names | no runs yet |" in capsys.readouterr().out
-    tuned.main(arguments)
-    results = report.read_results([tmp_path / "out" / "names" / "ner.jsonl"])
-    assert {(r["arm"], r["seed"], r["tuning"] is None) for r in results} == {
-        (arm, seed, arm == "input") for arm in tuned.ARMS for seed in (1, 2)
-    }
-    bilms = {arm: {r["bilm"] for r in results if r["arm"] == arm} for arm in tuned.ARMS}
-    assert len(bilms["input"]) == len(bilms["tuned"]) == 1
-    assert len(list((tmp_path / "cache" / "tuned").glob("*/tuned.json"))) == 1
-    page = (tmp_path / "out" / "tuned.md").read_text("utf-8")
-    assert "| names | f1 | 2 and 2 |" in page.lower()
-    assert f"| {results[-1]['tuning']['before']:.2f} |" in page
-    (tmp_path / "sets.toml").write_text('[names]\ntask = "naming"\ntrain = "a"\ndev = "b"\ntest = "c"\n', "utf-8")
-    with pytest.raises(SystemExit, match="task is 'naming'; it must be one of"):
-        tuned.main(arguments)
 
 
 def test_the_best_setting_is_the_one_with_the_best_mean() -> None:
