@@ -1,5 +1,5 @@
-# `elmo serve` in a container, with the packaged model inside. Build it on the kind of processor that will run it: the
-# CPU kernels are compiled for that one, and on another plain arithmetic does the same, slower.
+# `elmo serve` in a container, with the packaged model inside. The CPU kernels are compiled with it, for all processors of
+# the kind (x86-64 or ARM).
 #
 #   docker build -t elmo-serve .
 #   docker run --rm --read-only --tmpfs /tmp -p 127.0.0.1:8400:8400 elmo-serve
@@ -14,11 +14,12 @@ RUN apt-get update \
     && apt-get install -y --no-install-recommends g++ \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
-COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY pyproject.toml hatch_build.py constraints.txt README.md LICENSE ./
 COPY src ./src
+ENV ELMO_WHEEL_KERNELS=required
 RUN python -m venv /opt/elmo \
     && /opt/elmo/bin/pip install --no-cache-dir --extra-index-url "$TORCH_INDEX" -c constraints.txt ".[$EXTRAS]"
-ENV ELMO_CACHE=/opt/elmo/cache CXX=c++
+ENV ELMO_CACHE=/opt/elmo/cache
 RUN /opt/elmo/bin/python -c 'from elmo.ops.cpu.library import cpu_library; cpu_library()' \
     && chmod -R a+rX,go-w /opt/elmo
 
@@ -28,7 +29,6 @@ COPY --from=build /opt/elmo /opt/elmo
 ENV PATH=/opt/elmo/bin:$PATH \
     ELMO_CACHE=/opt/elmo/cache \
     ELMO_OFFLINE=1 \
-    CXX=c++ \
     HOME=/tmp \
     PYTHONDONTWRITEBYTECODE=1
 WORKDIR /tmp

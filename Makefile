@@ -40,7 +40,8 @@ $(VENV)-flair/.installed: pyproject.toml constraints.txt constraints-flair.txt
 
 test-integrations: $(VENV)-integrations/.installed $(VENV)-flair/.installed
 	$(VENV)-integrations/bin/pytest -n 2 -m integration tests/integrations tests/test_docs.py
-	$(VENV)-flair/bin/pytest -m flair tests/integrations/test_flair.py tests/test_docs.py
+	$(VENV)-flair/bin/pytest -m flair tests/integrations/test_flair.py tests/integrations/test_proofs.py \
+	    tests/test_docs.py
 
 # The page of `elmo explore` in a real browser. Without Chromium, or without npm for axe-core, tests skip and say why.
 $(VENV)-browser/.installed: pyproject.toml constraints.txt

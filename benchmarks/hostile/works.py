@@ -187,12 +187,12 @@ def _jobs(directory: Path) -> list[Target]:
     folder = directory / "job"
     folder.mkdir()
     parts.LINES_IN_PART = 8  # in this process, so that one part is finished when the next one fails
-    whole = embedder.embed_tokens
+    whole = embedder.embed_numbered
     answers = iter([whole, whole])
-    embedder.embed_tokens = lambda *given, **options: next(answers)(*given, **options)  # type: ignore[method-assign]
+    embedder.embed_numbered = lambda *given, **options: next(answers)(*given, **options)  # type: ignore[method-assign]
     with contextlib.suppress(RuntimeError, StopIteration):
         embed(folder, resume=False)
-    del embedder.embed_tokens  # type: ignore[method-assign]
+    del embedder.embed_numbered  # type: ignore[method-assign]
     kept = contents(folder)
     part = "out.jsonl.parts/00000000.part"
     files = {name: kept[name] for name in ("out.jsonl.parts/job.json", part)}

@@ -33,12 +33,12 @@ WORDS_IN_SENTENCE = 20
 class RandomVectors(Embedder):
     """An embedder whose vectors are random: everything but the model."""
 
-    def embed_tokens(self, sentences: Sequence[Sequence[str]], **options: Any) -> tuple[list[Any], None]:
+    def embed_tokens(self, sentences: Sequence[Sequence[str]], **options: Any) -> list[Any]:
         layers = (self.layer_count,) if options["layers"] == "all" else ()
         chance = np.random.default_rng(len(sentences))
         lengths = [len(sentence) for sentence in sentences]
         flat = chance.standard_normal((*layers, sum(lengths), self.dim), np.float32)
-        return np.split(flat, np.cumsum(lengths)[:-1], axis=-2), None
+        return np.split(flat, np.cumsum(lengths)[:-1], axis=-2)
 
 
 def write_text(path: Path, tokens: int, seed: int) -> None:

@@ -13,7 +13,7 @@ import elmo.embed.bulk.ray_engine as ray_engine
 from elmo.apps.cli import main
 from elmo.embed.bulk.options import BulkOptions
 
-FORMATS = [".hdf5", ".parquet", ".safetensors", ".npz", ".jsonl"]
+FORMATS = [".hdf5", ".parquet", ".arrow", ".safetensors", ".npz", ".jsonl"]
 LINES = ["I sat on the river bank .", "", "The bank approved my loan .", "naïve 漢字 😀", "Yes", "No .", "A loan"]
 SOME = 6  # points of a sweep in the suite; all of them are marked slow
 

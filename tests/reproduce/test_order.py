@@ -11,6 +11,7 @@ from elmo.reproduce.order import ordered_jobs, search_jobs
 from elmo.reproduce.settings import AnyData, TaskData
 from elmo.tasks.recipes import find_recipe
 
+USUAL = ("baseline", "lambda 0.001")
 ALL = ["table1", "table2", "table3", "table5", "table6", "table7", "figure1", "figure2"]
 
 
@@ -34,15 +35,19 @@ def test_table_1_comes_first_seed_by_seed(settings: dict[str, AnyData], names: T
         ("names", "input", 1, 1.0),
     ]  # fmt: skip
     assert told[4:10] == [*["tags"] * 5, "wsd"]
-    assert told[10:12] == [("names", "baseline", 2, 1.0), ("names", "input", 2, 1.0)]
-    assert told[12:16] == [("names", arm, seed, 1.0) for seed in (1, 2) for arm in ("both", "output")]
-    assert told[-7:] == [
-        *(("names", arm, seed, 0.5) for seed in (1, 2) for arm in ("baseline", "input")),
-        ("other", "tuned", 1, 1.0), ("names", "tuned", 1, 1.0), ("names", "tuned", 2, 1.0),
+    assert told[10:12] == [("names", arm, 1, 0.5) for arm in ("baseline", "input")]
+    assert told[12:14] == [("names", "baseline", 2, 1.0), ("names", "input", 2, 1.0)]
+    assert told[14:15] == [("names", "tuned", 1, 1.0)]
+    assert told[15:19] == [("names", arm, 1, 1.0) for arm in ("both", "output", "top", "lambda 1")]
+    assert told[19:] == [
+        *(("names", arm, 2, 0.5) for arm in ("baseline", "input")),
+        *(("names", arm, 2, 1.0) for arm in ("both", "output", "top", "lambda 1")),
+        ("other", "tuned", 1, 1.0), ("names", "tuned", 2, 1.0),
     ]  # fmt: skip
     assert len(set(jobs)) == len(jobs)
+    # The recipe's lambda is 0.001, so that such runs are those of `input`.
     points = {(job.arm, job.point) for job in jobs if isinstance(job, TaskJob) and job.data is names}
-    assert points == {("baseline", ()), *((arm, ("train.learning_rate=0.01",)) for arm in ARMS if arm != "baseline")}
+    assert points == {("baseline", ()), *((arm, ("train.learning_rate=0.01",)) for arm in ARMS if arm not in USUAL)}
 
 
 def test_only_what_is_wanted_is_made(settings: dict[str, AnyData]) -> None:
@@ -111,3 +116,12 @@ def test_less_data_has_more_epochs_and_takes_less_time(names: TaskData) -> None:
     job = TaskJob(data=names, arm="input", seed=1, fraction=0.25)
     assert recipe_of(job).train.epochs == 2
     assert job.minutes == names.minutes / 2
+
+
+def test_the_forms_of_the_paper_s_own_tables_come_before_those_of_other_tasks(names: TaskData) -> None:
+    snli = dataclasses.replace(names, name="pairs", paper="snli", fractions=(), minutes=1.0)
+    jobs = ordered_jobs([names, snli], ["table3"], {"names": ((), ()), "pairs": ((), ())}, seeds=1)
+    assert [(job.data.name, job.arm) for job in jobs if isinstance(job, TaskJob)] == [
+        ("pairs", "input"), ("names", "input"), ("pairs", "both"), ("pairs", "output"), ("names", "both"),
+        ("names", "output"),
+    ]  # fmt: skip

@@ -28,7 +28,7 @@ def make(job: str, left: float | None) -> dict[str, Any] | None:
     if job == "dies":
         os._exit(3)
     if job == "waits":
-        time.sleep(min(60.0, left or 0.0))
+        time.sleep(max(0.0, min(60.0, left or 0.0)))
         return None
     return {"job": job, "process": os.getpid()}
 
@@ -51,7 +51,9 @@ def test_a_process_that_dies_is_told_and_the_others_go_on() -> None:
 @pytest.mark.parametrize("processes", [1, 2])
 def test_nothing_is_begun_after_the_deadline(processes: int) -> None:
     found = list(work(taking(["waits", "waits", "waits"]), make, processes=processes, minutes=0.02, device="cpu"))
-    assert [(o.made, o.problem) for o in found] == [(None, None)] * processes
+    # On a busy machine the time may be over before the second process has begun.
+    assert len(found) <= processes
+    assert {(o.made, o.problem) for o in found} <= {(None, None)}
     assert list(work(taking(["a"]), make, processes=processes, minutes=0.0, device="cpu")) == []
 
 
@@ -67,9 +69,9 @@ import os, signal, sys, time
 from elmo.reproduce.pool import work
 
 def make(job, left):
-    open(sys.argv[1] + job, "w").write(str(os.getpid()))
     try:
-        time.sleep(60)
+        open(sys.argv[1] + job, "w").write(str(os.getpid()))
+        time.sleep(600)
     except KeyboardInterrupt:
         open(sys.argv[1] + job + "-saved", "w").close()
 
@@ -89,7 +91,7 @@ def test_processes_save_and_end_with_the_one_that_began_them(signal_number: int,
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
-    last = time.monotonic() + 120
+    last = time.monotonic() + 600  # against a hang alone
     while not condition():
         assert time.monotonic() < last
         time.sleep(0.05)

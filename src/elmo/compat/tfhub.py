@@ -97,8 +97,10 @@ class Module(nn.Module):
         device = self.bilm.settled_h.device
         with torch.no_grad():
             boundaries = self._token_vectors(self._model.boundary_rows())
+            vectors = self._look_up([word for sentence in sentences for word in sentence])
+            counts = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
             layers, steps, _ = contextualize(
-                self._inference, self._look_up, boundaries, sentences, self.bilm.zero_state(len(sentences))
+                self._inference, vectors, boundaries, counts, self.bilm.zero_state(len(sentences))
             )
         lengths = torch.from_numpy(steps - BOUNDARIES).to(device)
         alive = (torch.arange(T, device=device) < lengths[:, None])[:, :, None]  # [N, T, 1]

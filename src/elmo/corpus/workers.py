@@ -7,6 +7,7 @@ the caller is killed. These end when their input does.
 """
 
 import contextlib
+import importlib
 import json
 import os
 import queue
@@ -18,7 +19,9 @@ from typing import IO, Any, Protocol
 
 from elmo.errors import ElmoError
 
-_START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from elmo.corpus.workers import serve; serve()"
+_START = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from elmo.corpus.workers import serve; serve(sys.argv[2])"
+)
 
 Request = dict[str, Any]
 Answer = dict[str, Any]
@@ -54,11 +57,12 @@ class OwnProcess:
 class ChildProcesses:
     """Handles requests in child processes, as many at a time as there are processes."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, *, handler: str = "elmo.corpus.worker:handle") -> None:
+        """`handler` is what the processes call: a module and the name of a function in it."""
         self._idle: queue.SimpleQueue[subprocess.Popen[bytes]] = queue.SimpleQueue()
         self._children = [
             subprocess.Popen(
-                [sys.executable, "-c", _START, json.dumps(sys.path)],
+                [sys.executable, "-c", _START, json.dumps(sys.path), handler],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 start_new_session=True,  # Ctrl-C is for the caller, which ends these processes
@@ -104,10 +108,10 @@ class ChildProcesses:
         return answer
 
 
-def serve() -> None:
+def serve(handler: str) -> None:
     """What a child process runs: answer one request after the other until there is no more input."""
-    from elmo.corpus.worker import handle
-
+    module, name = handler.split(":")
+    handle: Handler = getattr(importlib.import_module(module), name)
     requests = sys.stdin.buffer
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as answers:
         # What anything else prints must not be taken for an answer.

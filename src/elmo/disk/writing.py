@@ -3,7 +3,7 @@
 import contextlib
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -54,8 +54,14 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 def write_file(path: str | os.PathLike[str], content: bytes) -> None:
     """Put a file in place at once: it is there complete or not at all, whenever the process ends."""
+    write_pieces(path, [content])
+
+
+def write_pieces(path: str | os.PathLike[str], pieces: Iterable[bytes | memoryview]) -> None:
+    """The same of a content that comes in pieces."""
     with write_atomically(path) as file:
-        file.write(content)
+        for piece in pieces:
+            file.write(piece)
 
 
 @contextmanager

@@ -4,20 +4,24 @@ L layers, N sentences, T positions with boundaries, D size of a vector, P size o
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from elmo.embed.batches import BOUNDARIES
 from elmo.embed.choices import Layers
-from elmo.embed.contextualize import Forward, LookUpWords, Runner, contextualize, contextualize_long
-from elmo.embed.selection import select_layers, sentence_vectors
+from elmo.embed.contextualize import Forward, Runner, contextualize, contextualize_long
+from elmo.embed.numbered import Integers, NumberedSentences, ranges
+from elmo.embed.results import Results
+from elmo.embed.selection import select_layers
+from elmo.embed.wordcache import WordCache
 from elmo.model.state import State
-from elmo.ops.arrays import Array, concatenate, host
+from elmo.ops.arrays import Array, concatenate, host, placed
 
-Vectors = npt.NDArray[np.float32]
+if TYPE_CHECKING:
+    from elmo.embed.outbox import Outbox
 
 logger = logging.getLogger(__name__)
 
@@ -26,39 +30,45 @@ SMALLEST_WINDOW = 16
 
 @dataclass(frozen=True, kw_only=True)
 class BatchEmbedder:
-    """What the batches of one call share. `runner` goes through a long sentence, `forward` through whole batches."""
+    """What the batches of one call share. `runner` goes through a long sentence, `forward` through whole batches.
 
+    Vectors go into `results`: from a GPU by way of `outbox`, which is behind.
+    """
+
+    sentences: NumberedSentences
+    results: Results
     forward: Forward
     runner: Runner
-    word_vectors: LookUpWords
+    words: WordCache
     boundaries: Array  # [2, D]
     layers: Layers
-    dtype: str  # of the vectors that come out
+    outbox: "Outbox | None"
     most_positions: int  # rows x steps that go through at once
     advanced: Callable[[int], None]  # is told of so many tokens more
 
-    def embed(self, sentences: list[Sequence[str]], state: State) -> tuple[list[Vectors], State]:
-        """One batch, halved and tried again for as long as memory does not suffice."""
-        widest = max(len(s) for s in sentences) + BOUNDARIES
+    def embed(self, batch: Integers, state: State) -> State:
+        """The sentences of these numbers, halved and tried again for as long as memory does not suffice."""
+        lengths = self.sentences.lengths[batch]
+        widest = int(lengths.max()) + BOUNDARIES
         try:
-            if len(sentences) == 1 and widest > self.most_positions:
-                return self._embed_long(sentences[0], state, window=self.most_positions)
-            if len(sentences) * widest <= 2 * self.most_positions:
-                embedded = self._embed_together(sentences, state)
-                self.advanced(sum(map(len, sentences)))
-                return embedded
+            if len(batch) == 1 and widest > self.most_positions:
+                return self._embed_long(int(batch[0]), state, window=self.most_positions)
+            if len(batch) * widest <= 2 * self.most_positions:
+                after = self._embed_together(batch, lengths, state)
+                self.advanced(int(lengths.sum()))
+                return after
         except (MemoryError, RuntimeError) as error:
             if not _is_out_of_memory(error):
                 raise
-            if len(sentences) == 1:
-                return self._embed_in_smaller_windows(sentences[0], state, error)
-            logger.warning("out of memory with %d sentences of %d tokens; halving", len(sentences), widest)
+            if len(batch) == 1:
+                return self._embed_in_smaller_windows(int(batch[0]), state, error)
+            logger.warning("out of memory with %d sentences of %d tokens; halving", len(batch), widest)
             self._empty_caches()
         # A batch over the budget comes only from state "carry", whose batches are the caller's; rows are independent.
-        half = len(sentences) // 2
-        left, left_state = self.embed(sentences[:half], state.rows(slice(None, half)))
-        right, right_state = self.embed(sentences[half:], state.rows(slice(half, None)))
-        return left + right, State(*(concatenate(both, 2) for both in zip(left_state, right_state, strict=True)))
+        half = len(batch) // 2
+        left = self.embed(batch[:half], state.rows(slice(None, half)))
+        right = self.embed(batch[half:], state.rows(slice(half, None)))
+        return State(*(concatenate(both, 2) for both in zip(left, right, strict=True)))
 
     def _empty_caches(self) -> None:
         if not isinstance(self.boundaries, np.ndarray) and self.boundaries.is_cuda:
@@ -66,12 +76,11 @@ class BatchEmbedder:
 
             torch.cuda.empty_cache()
 
-    def _embed_in_smaller_windows(
-        self, sentence: Sequence[str], state: State, error: Exception
-    ) -> tuple[list[Vectors], State]:
-        window = min(self.most_positions, len(sentence) + BOUNDARIES) // 2
+    def _embed_in_smaller_windows(self, sentence: int, state: State, error: Exception) -> State:
+        count = int(self.sentences.lengths[sentence])
+        window = min(self.most_positions, count + BOUNDARIES) // 2
         while window >= SMALLEST_WINDOW:
-            logger.warning("out of memory with a sentence of %d tokens; windows of %d", len(sentence), window)
+            logger.warning("out of memory with a sentence of %d tokens; windows of %d", count, window)
             try:
                 return self._embed_long(sentence, state, window=window)
             except (MemoryError, RuntimeError) as again:
@@ -80,31 +89,46 @@ class BatchEmbedder:
                 window //= 2
         raise error
 
-    def _embed_together(self, sentences: list[Sequence[str]], state: State) -> tuple[list[Vectors], State]:
-        stacked, lengths, after = contextualize(self.forward, self.word_vectors, self.boundaries, sentences, state)
+    def _embed_together(self, batch: Integers, lengths: Integers, state: State) -> State:
+        vectors = self.words.look_up_distinct(*self.sentences.distinct(batch))
+        stacked, _, after = contextualize(self.forward, vectors, self.boundaries, lengths, state)
         chosen = select_layers(stacked, self.layers)  # [N, T, D] or [L, N, T, D]
-        return sentence_vectors(chosen, (lengths - 1).tolist(), dtype=self.dtype), after
+        if self.outbox is None:
+            self.results.put(batch, host(chosen))
+        else:
+            self._send(batch, lengths, chosen)
+        return after
 
-    def _embed_long(self, sentence: Sequence[str], state: State, *, window: int) -> tuple[list[Vectors], State]:
+    def _send(self, batch: Integers, lengths: Integers, chosen: Array) -> None:
+        """The same from a GPU: only what is wanted crosses, in the type that is wanted."""
+        import torch
+
+        assert self.outbox is not None
+        T = chosen.shape[-2]
+        index = placed(ranges(np.arange(len(batch)) * T + 1, lengths), like=chosen)
+        dtype = getattr(torch, self.results.rows.dtype.name)
+        wanted = chosen.flatten(-3, -2).index_select(-2, index).to(dtype)  # [.., tokens, D]
+        self.outbox.send(wanted.flatten(0, -2), self.results.rows, self.results.places(batch))
+
+    def _embed_long(self, sentence: int, state: State, *, window: int) -> State:
         config = self.runner.config
         P = config.lstm.output_dim
-        all_layers = (config.layer_count,) if self.layers == "all" else ()
-        result = np.zeros((*all_layers, len(sentence), config.output_dim), self.dtype)
+        tokens = self.sentences.words_of(sentence)
+        result = self.results.of_sentence(sentence)
+        result[...] = 0
         after = state
-        for piece in contextualize_long(
-            self.runner, self.word_vectors, self.boundaries, sentence, state, window=window
-        ):
+        for piece in contextualize_long(self.runner, self.words.look_up, self.boundaries, tokens, state, window=window):
             if isinstance(piece, State):
                 after = piece
                 continue
             direction, span, stacked = piece  # stacked: [L + 1, t, P]
-            first, last = max(span.start, 1), min(span.stop, len(sentence) + 1)  # without the boundaries
+            first, last = max(span.start, 1), min(span.stop, len(tokens) + 1)  # without the boundaries
             if first < last:
                 chosen = host(select_layers(stacked[:, first - span.start : last - span.start], self.layers))
                 result[..., first - 1 : last - 1, direction * P : (direction + 1) * P] = chosen
                 if direction == 0:
                     self.advanced(last - first)
-        return [result], after
+        return after
 
 
 def _is_out_of_memory(error: BaseException) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 BOUNDARIES = 2  # every sentence is read with its begin and its end token
-ENOUGH_ROWS = 64
+ENOUGH_ROWS = 256
 
 
 def by_length(

@@ -34,18 +34,20 @@ class Runner(Protocol):
 
 
 def contextualize(
-    bilm: Forward, vectors: LookUpWords, boundaries: Array, sentences: Sequence[Sequence[str]], state: State
+    bilm: Forward, vectors: Array, boundaries: Array, counts: npt.NDArray[np.int64], state: State
 ) -> tuple[Array, npt.NDArray[np.int64], State]:
-    """Sentences of tokens -> layers [L + 1, N, T, R * D] with their boundaries, lengths [N], and the state after."""
-    lengths = np.array([len(s) + BOUNDARIES for s in sentences], dtype=np.int64)
-    N, T = len(sentences), int(lengths.max(initial=BOUNDARIES))
-    flat = vectors([word for s in sentences for word in s])  # [words, D]
+    """Vectors of words -> layers [L + 1, N, T, R * D] with boundaries, lengths [N] with them, and the state after.
+
+    `vectors` [words, D] are those of all sentences one behind the other, which have `counts` [N] words.
+    """
+    lengths = counts + BOUNDARIES
+    N, T = len(lengths), int(lengths.max(initial=BOUNDARIES))
     steps = np.arange(T)
     inside = (steps >= 1) & (steps < lengths[:, None] - 1)  # [N, T]
     # Numbers of positions, worked out on the host, so that a GPU need not be waited for.
     words, ends = np.flatnonzero(inside), np.arange(N) * T + lengths - 1
     x = zeros(N * T, boundaries.shape[1], like=boundaries)  # [N * T, D]
-    x[placed(words, like=x)] = cast(flat, like=x)
+    x[placed(words, like=x)] = cast(vectors, like=x)
     x[::T] = boundaries[0]
     x[placed(ends, like=x)] = boundaries[1]
     layers, after = bilm(x.reshape(N, T, boundaries.shape[1]), lengths_for(x, lengths), state)

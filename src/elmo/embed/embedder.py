@@ -15,9 +15,11 @@ from tqdm import tqdm
 from elmo.embed.batchembedder import BatchEmbedder
 from elmo.embed.batches import by_length, in_order
 from elmo.embed.carry import widened, with_first_rows
-from elmo.embed.choices import Layers, Precision
+from elmo.embed.choices import Layers, Precision, StoredDtype
 from elmo.embed.encoding import Encoding
+from elmo.embed.numbered import Integers, NumberedSentences, number_sentences
 from elmo.embed.precision import choose_dtype
+from elmo.embed.results import Results
 from elmo.embed.runners import choose_runner, computing, fastest_forward, rows_for
 from elmo.embed.wordcache import WordCache
 from elmo.embed.wordrows import word_vectors
@@ -35,6 +37,7 @@ from elmo.weights.loaded import LoadedModel
 if TYPE_CHECKING:
     import torch
 
+    from elmo.embed.outbox import Outbox
     from elmo.model.bilm import BiLM
 
 logger = logging.getLogger(__name__)
@@ -42,11 +45,11 @@ logger = logging.getLogger(__name__)
 STATES = ("settled", "zero", "carry")
 POSITIONS_FACTOR_ON_GPU = 16
 BATCH_SIZE, BATCH_SIZE_ON_GPU = 64, 1024
-SHORTEST_ON_GPU = 0.8  # of a batch's longest sentence
+SHORTEST_ON_GPU = 0.7  # of a batch's longest sentence
 MOST_POSITIONS = 4096  # rows x steps in one batch; a longer sentence goes through in windows of this many steps
 BAR_AFTER_SECONDS = 1.0
 
-Vectors = npt.NDArray[np.float32]
+Vectors = npt.NDArray[np.floating[Any]]
 
 
 class Reference(NamedTuple):
@@ -99,6 +102,7 @@ class Embedder(Encoding):
         with computing(self._runner, threads=num_threads):
             self._boundaries = self._word_rows(model.boundary_rows())  # [2, D]
         self._lock = ThreadLock()
+        self._queued: Any = None  # an event of torch's: the batch before is done
         self._cut_words: list[str] = []
         self._told_of_cut_words = False
         self._cache = WordCache(self._encode_words, size=self._boundaries.shape[1])
@@ -163,13 +167,41 @@ class Embedder(Encoding):
         sentences: Sequence[Sequence[str]],
         *,
         layers: Layers,
+        texts: Sequence[int] | None = None,
+        dtype: StoredDtype | None = None,
+        batch_size: int | None = None,
+        show_progress_bar: bool | None = None,
+    ) -> list[Vectors]:
+        """Token lists to an array [T, D] or [L, T, D] each; the layer under `encode`.
+
+        `texts` are numbers of consecutive sentences that share one array. `dtype` is float32 if not given, float64 in
+        that precision.
+        """
+        counts = None if texts is None else np.array(texts, dtype=np.int64)
+        results, _ = self.embed_numbered(
+            number_sentences(sentences),
+            layers=layers,
+            texts=counts,
+            dtype=dtype,
+            batch_size=batch_size,
+            show_progress_bar=show_progress_bar,
+        )
+        return [results.of_text(number) for number in range(len(results))]
+
+    def embed_numbered(
+        self,
+        sentences: NumberedSentences,
+        *,
+        layers: Layers,
+        texts: Integers | None = None,
+        dtype: StoredDtype | None = None,
         batch_size: int | None = None,
         show_progress_bar: bool | None = None,
         carried: State | None = None,
         finished: Callable[[Sequence[int]], None] | None = None,
         advanced: Callable[[int], None] = lambda _: None,
-    ) -> tuple[list[Vectors], State | None]:
-        """Token lists to an array [T, D] or [L, T, D] each, float32 or float64; the layer under `encode`.
+    ) -> tuple[Results, State | None]:
+        """The same of sentences whose words are numbered.
 
         In state "carry" the state of each batch row goes on to the next batch: it starts from `carried` (zero if none)
         and comes back as the second result, so that a corpus can be embedded in pieces. `finished` is told the
@@ -178,9 +210,16 @@ class Embedder(Encoding):
         """
         if batch_size is None:
             batch_size = BATCH_SIZE_ON_GPU if self._on_gpu and self.state != "carry" else BATCH_SIZE
-        results: list[Vectors] = [np.empty(0, self.vector_dtype)] * len(sentences)
+        results = Results(
+            sentences.lengths,
+            texts=texts,
+            layers=self.layer_count if layers == "all" else None,
+            dim=self.dim,
+            dtype=dtype or self.vector_dtype,
+        )
+        count = len(sentences.lengths)
         bar = tqdm(
-            total=len(sentences),
+            total=count,
             unit="sentence",
             delay=BAR_AFTER_SECONDS if show_progress_bar is None else 0,
             disable=None if show_progress_bar is None else not show_progress_bar,
@@ -191,38 +230,43 @@ class Embedder(Encoding):
             if finished is not None:
                 finished(batch)
 
-        together = BatchEmbedder(
-            forward=self._forward,
-            runner=self._runner,
-            word_vectors=self._cache.look_up,
-            boundaries=self._boundaries,
-            layers=layers,
-            dtype=self.vector_dtype,
-            most_positions=self._most_positions,
-            advanced=advanced,
-        )
-        with bar, computing(self._runner, threads=self.num_threads):
+        with bar, self._outbox() as outbox, computing(self._runner, threads=self.num_threads):
+            together = BatchEmbedder(
+                sentences=sentences,
+                results=results,
+                forward=self._forward,
+                runner=self._runner,
+                words=self._cache,
+                boundaries=self._boundaries,
+                layers=layers,
+                outbox=outbox,
+                most_positions=self._most_positions,
+                advanced=advanced,
+            )
             if self.state == "carry":
                 carried = carried if carried is not None else self._runner.zero_state(0)
-                for batch in in_order(len(sentences), most_sentences=batch_size):
+                for batch in in_order(count, most_sentences=batch_size):
                     carried = widened(carried, self._runner.zero_state(len(batch)))
                     with self._turn():
                         start = carried.rows(slice(None, len(batch)))
-                        embedded, after = together.embed([sentences[n] for n in batch], start)
+                        after = together.embed(np.array(batch, dtype=np.int64), start)
                     carried = with_first_rows(carried, after)
-                    for n, vectors in zip(batch, embedded, strict=True):
-                        results[n] = vectors
                     report(batch)
             else:
-                for batch in self._batches([len(s) for s in sentences], batch_size):
+                for batch in self._batches(sentences.lengths.tolist(), batch_size):
                     with self._turn():
-                        start = self._start(len(batch))
-                        embedded, _ = together.embed([sentences[n] for n in batch], start)
-                    for n, vectors in zip(batch, embedded, strict=True):
-                        results[n] = vectors
+                        together.embed(np.array(batch, dtype=np.int64), self._start(len(batch)))
                     report(batch)
         self._warn_of_cut_words()
         return results, carried
+
+    def _outbox(self) -> "contextlib.AbstractContextManager[Outbox | None]":
+        """What brings vectors from a GPU to the host while the next batch is computed."""
+        if not self._on_gpu:
+            return contextlib.nullcontext()
+        from elmo.embed.outbox import Outbox
+
+        return Outbox(self.device)
 
     def _batches(self, lengths: Sequence[int], batch_size: int) -> list[list[int]]:
         """Numbers of sentences that go through together."""
@@ -295,8 +339,17 @@ class Embedder(Encoding):
         if not self._on_gpu:
             yield
             return
+        import torch
+
         with self._lock.held():
-            yield
+            # A thread may have a stream of its own, which the lock does not order: what was queued before ends first.
+            stream = torch.cuda.current_stream(self.device)
+            if self._queued is not None:
+                stream.wait_event(self._queued)
+            try:
+                yield
+            finally:
+                self._queued = stream.record_event()
 
 
 def _load_again(reference: Reference) -> Embedder:

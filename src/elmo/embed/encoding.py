@@ -2,23 +2,22 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal, TypedDict, Union, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union, Unpack, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from elmo.embed.choices import Layers, Pooling
+from elmo.embed.choices import Layers, Pooling, StoredDtype
 from elmo.embed.inputs import read_texts
-from elmo.embed.selection import check_layers, join_pieces, normalized, pool
+from elmo.embed.selection import check_layers, normalized, pool
 from elmo.errors import ConfigError, needing_torch
-from elmo.model.state import State
 from elmo.text.tokens import Tokens
 from elmo.weights.loaded import LoadedModel
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-Array = npt.NDArray[np.float32]
+Array = npt.NDArray[np.floating[Any]]
 Vectors = Union[Array, "Tensor", list[Array], list["Tensor"]]
 Words = Tokens | list[Tokens] | list[list[str]]  # the tokens of a text, of each text, or as they were given
 
@@ -31,6 +30,7 @@ class EncodeOptions(TypedDict, total=False):
     show_progress_bar: bool | None
     normalize: bool
     split_sentences: bool
+    dtype: StoredDtype | None
 
 
 class Encoding(ABC):
@@ -59,10 +59,12 @@ class Encoding(ABC):
         sentences: Sequence[Sequence[str]],
         *,
         layers: Layers,
+        texts: Sequence[int] | None = None,
+        dtype: StoredDtype | None = None,
         batch_size: int | None = None,
         show_progress_bar: bool | None = None,
-    ) -> tuple[list[Array], State | None]:
-        """Token lists to an array [T, D] or [L, T, D] each."""
+    ) -> list[Array]:
+        """Token lists to an array [T, D] or [L, T, D] each; so many sentences to one array as `texts` says."""
 
     @overload
     def encode(  # type: ignore[overload-overlap]
@@ -263,6 +265,7 @@ class Encoding(ABC):
         normalize: bool = False,
         return_tokens: bool = False,
         split_sentences: bool = True,
+        dtype: StoredDtype | None = None,
     ) -> Vectors | tuple[Vectors, Words]:
         """Vectors for each token of each sentence.
 
@@ -274,7 +277,9 @@ class Encoding(ABC):
         Without `pooling`: a list of [T, D] (or [L, T, D] for "all"), one row a token. With it: one array [N, D]
         (or [N, L, D]), the mean or the maximum over a text's tokens (zeros where it has none).
         `normalize` scales every vector to length 1. `show_progress_bar=None` shows a bar on a terminal after a second.
-        Vectors are float32 (float64 in that precision), and tensors with `convert_to_numpy=False`, which needs torch.
+        Vectors are float32 (float64 in that precision), or `dtype`: "float32" or "float16", which a GPU converts to
+        before it hands them over. They are tensors with `convert_to_numpy=False`, which needs torch. Without `pooling`
+        those of one call are views of one large array; copy what is to be kept of it for long.
         `return_tokens=True` gives a pair: the vectors, and each text's tokens, a `Tokens` (a sequence of words, with
         `words`, `starts` and `offsets` in characters of the raw text, and `sentence_starts`), or the list of tokens
         that was given. `batch_size` is sentences, at most: 64, and 1024 on a GPU, if it is None.
@@ -284,24 +289,32 @@ class Encoding(ABC):
             raise ConfigError(f"pooling is {pooling!r}; it must be 'mean', 'max' or None")
         if batch_size is not None and batch_size < 1:
             raise ConfigError(f"batch_size is {batch_size}; it must be at least 1")
+        if dtype not in (None, "float32", "float16"):
+            raise ConfigError(f"dtype is {dtype!r}; it must be 'float32', 'float16' or None")
         single = isinstance(sentences, str)
         texts = read_texts(sentences, self.model.tokenizer, split=split_sentences)
-        vectors, _ = self.embed_tokens(
+        # What is computed from vectors is computed from those of full precision.
+        at_once = dtype if pooling is None and not normalize else None
+        results = self.embed_tokens(
             [piece for text in texts for piece in text.pieces],
             layers=layers,
+            texts=[len(text.pieces) for text in texts],
+            dtype=at_once,
             batch_size=batch_size,
             show_progress_bar=show_progress_bar,
         )
-        results = join_pieces([len(text.pieces) for text in texts], vectors)
         if pooling is not None:
             results = [pool(result, pooling) for result in results]
         if normalize:
             results = [normalized(result) for result in results]
+        if dtype != at_once:
+            results = [result.astype(dtype, copy=False) for result in results]
         output: Vectors
         if single:
             output = results[0]
         elif pooling is not None:
-            empty = np.zeros((0, *((self.layer_count,) if layers == "all" else ()), self.dim), self.vector_dtype)
+            size = (0, *((self.layer_count,) if layers == "all" else ()), self.dim)
+            empty = np.zeros(size, dtype or self.vector_dtype)
             output = np.stack(results) if results else empty
         else:
             output = results

@@ -219,7 +219,9 @@ class Elmo(nn.Module):
             tokens = check_tokens(sentences)
             vectors = self._encode_repeated if learns else self._cache.look_up
         start = runner.settled_state if self.state == "settled" else runner.zero_state
-        computed, steps, _ = contextualize(runner, vectors, boundaries, tokens, start(len(tokens)))
+        counts = np.array([len(sentence) for sentence in tokens], dtype=np.int64)
+        flat = vectors([word for sentence in tokens for word in sentence])
+        computed, steps, _ = contextualize(runner, flat, boundaries, counts, start(len(tokens)))
         stacked = torch.from_numpy(computed) if isinstance(computed, np.ndarray) else computed
         stacked, lengths = stacked[-self.layer_count :], torch.from_numpy(steps)  # all layers, or the top one
         if self.keep_boundaries:

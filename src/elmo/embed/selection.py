@@ -1,9 +1,5 @@
-"""What is taken of a batch's layers: which of them, the tokens of each sentence, texts joined from sentences, pooling.
+"""What is taken of layers and vectors: which of the layers, one vector for a text, vectors of length 1."""
 
-L layers, N sentences, T positions with boundaries, D size of a vector.
-"""
-
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,9 +7,9 @@ import numpy.typing as npt
 
 from elmo.embed.choices import Layers, Pooling
 from elmo.errors import ConfigError
-from elmo.ops.arrays import Array, host
+from elmo.ops.arrays import Array
 
-Vectors = npt.NDArray[np.float32]
+Vectors = npt.NDArray[np.floating[Any]]
 SHORTEST = 1e-12  # a length to divide by
 
 
@@ -35,39 +31,6 @@ def select_layers(stacked: Array, layers: Layers) -> Array:
     if layers == "mean":
         return stacked.mean(0)
     return stacked[-1 if layers == "top" else layers]
-
-
-def sentence_vectors(chosen: Array, ends: Sequence[int], *, dtype: str) -> list[npt.NDArray[Any]]:
-    """[.., N, T, D] -> [.., T, D] of each sentence, without its boundaries, on the host in `dtype`."""
-    if not isinstance(chosen, np.ndarray):
-        if chosen.is_cuda and dtype == "float32":
-            return _vectors_from_gpu(chosen, ends)
-        chosen = host(chosen)
-    return [chosen[..., n, 1:end, :].astype(dtype) for n, end in enumerate(ends)]
-
-
-def _vectors_from_gpu(chosen: Array, ends: Sequence[int]) -> list[npt.NDArray[Any]]:
-    """The same on the host: only what is wanted crosses, through memory that the device can write to directly."""
-    import torch
-
-    from elmo.ops.device import to_device
-
-    T = chosen.shape[-2]
-    index = torch.cat([torch.arange(n * T + 1, n * T + end) for n, end in enumerate(ends)])
-    wanted = chosen.flatten(-3, -2).index_select(-2, to_device(index, chosen.device)).float()  # [.., tokens, D]
-    pinned = torch.empty(wanted.shape, dtype=wanted.dtype, pin_memory=True).copy_(wanted).numpy()
-    borders = np.cumsum([end - 1 for end in ends])[:-1]
-    return [rows.copy() for rows in np.split(pinned, borders, axis=-2)]
-
-
-def join_pieces(counts: Sequence[int], vectors: Sequence[Vectors]) -> list[Vectors]:
-    """Vectors of pieces (sentences), one behind the other for each text; `counts` says how many pieces each has."""
-    results, start = [], 0
-    for count in counts:
-        pieces = vectors[start : start + count]
-        start += count
-        results.append(pieces[0] if count == 1 else np.concatenate(pieces, axis=-2))
-    return results
 
 
 def pool(vectors: Vectors, pooling: Pooling) -> Vectors:

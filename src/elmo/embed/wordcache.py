@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from elmo.ops.arrays import Array, concatenate, empty, placed
 from elmo.ops.threadlock import ThreadLock
@@ -46,9 +47,13 @@ class WordCache:
 
     def look_up(self, words: Sequence[str]) -> Array:
         """The vectors of `words` (repeats allowed): [len(words), D]."""
-        distinct = dict.fromkeys(words)
+        place = {word: n for n, word in enumerate(dict.fromkeys(words))}
+        return self.look_up_distinct(list(place), np.array([place[word] for word in words], dtype=np.int64))
+
+    def look_up_distinct(self, distinct: Sequence[str], index: npt.NDArray[np.int64]) -> Array:
+        """The vectors of words that are given once each, as often and in the order that `index` says."""
         if len(distinct) > self._capacity:
-            return self._look_up_piecewise(words, list(distinct))
+            return self._look_up_piecewise(distinct, index)
         with self._lock.held(), self._in_turn():
             missing = []
             for word in distinct:
@@ -60,8 +65,8 @@ class WordCache:
                 self._remember(missing)
             if self._table is None:
                 return self._encode([])
-            index = np.fromiter(map(self._slots.__getitem__, words), dtype=np.int64, count=len(words))
-            return self._table[placed(index, like=self._table)]
+            slots = np.fromiter(map(self._slots.__getitem__, distinct), dtype=np.int64, count=len(distinct))
+            return self._table[placed(slots[index], like=self._table)]
 
     def _remember(self, words: list[str]) -> None:
         vectors = self._encode(words)  # [W, D]
@@ -107,12 +112,11 @@ class WordCache:
                 self._table.record_stream(stream)
                 self._done = stream.record_event()
 
-    def _look_up_piecewise(self, words: Sequence[str], distinct: list[str]) -> Array:
+    def _look_up_piecewise(self, distinct: Sequence[str], index: npt.NDArray[np.int64]) -> Array:
         """More distinct words than the cache holds: encode them piece by piece, remember none."""
-        place = {word: n for n, word in enumerate(distinct)}
         pieces = [self._encode(distinct[n : n + self._capacity]) for n in range(0, len(distinct), self._capacity)]
         table = concatenate(pieces)
-        return table[placed(np.array([place[word] for word in words], dtype=np.int64), like=table)]
+        return table[placed(index, like=table)]
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_encode": self._encode, "_capacity": self._capacity, "_lock": self._lock}

@@ -1,14 +1,22 @@
-"""Which runs tables and figures need, in the order in which they are worth most: Table 1 first, seed by seed."""
+"""Which runs tables and figures need, in the order in which they are worth most.
 
+Table 1 comes first, a seed of every data set before a second one; then one seed of what the paper has besides; then the
+other seeds. Whenever the time is over, all that can be told is told of every task.
+"""
+
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from elmo.reproduce.arms import ARMS_OF, BASELINE, INPUT, TUNED
-from elmo.reproduce.jobs import AnyJob, ProbeJob, SenseJob, TaskJob
+from elmo.reproduce.jobs import AnyJob, ProbeJob, SenseJob, TaskJob, recipe_of
+from elmo.reproduce.paper import TABLE2
 from elmo.reproduce.settings import AnyData, Options, ProbeData, SenseData, TaskData
 
 Chosen = Mapping[str, tuple[Options, Options] | None]  # of each data set: for the baseline, for ELMo; None: not yet
-SEARCHED = (BASELINE, INPUT)
-_IN_PAPER = ("table2", "table3", "figure2")  # tables of the data sets that stand for one of the paper's
+MAIN = SEARCHED = (BASELINE, INPUT)
+FORMS = ("both", "output", "top", "lambda 1", "lambda 0.001")
+SOLID = 3  # seeds of Table 1 that come before the other tables
+_IN_PAPER = ("table2", "table3", "figure2")  # of the data sets that stand for one of the paper's, if any does
 
 
 def search_jobs(data: TaskData) -> list[TaskJob]:
@@ -22,7 +30,10 @@ def ordered_jobs(
     sets: Iterable[AnyData], names: Sequence[str], chosen: Chosen, *, seeds: int, fraction: float = 1.0
 ) -> list[AnyJob]:
     """All jobs that can be made now. Those of a data set whose options are not chosen yet are its search alone."""
-    tasks = [data for data in sets if isinstance(data, TaskData) and _arms(data, names)]
+    tasks = [data for data in sets if isinstance(data, TaskData)]
+    some = any(data.paper is not None for data in tasks)
+    arms_of = {data.name: _arms(data, names, in_paper=data.paper is not None or not some) for data in tasks}
+    tasks = [data for data in tasks if arms_of[data.name]]
     tasks.sort(key=lambda data: -data.minutes)  # the longest first, so that none of them is left for the end
     found: list[AnyJob] = []
     for data in tasks:
@@ -30,28 +41,41 @@ def ordered_jobs(
             found += search_jobs(data)
     ready = [data for data in tasks if chosen[data.name] is not None]
 
-    def seed_by_seed(arms: Sequence[str], *, curve: bool = False) -> Iterator[TaskJob]:
-        for seed in range(1, seeds + 1):
-            for data in ready:
+    def runs(
+        arms: Sequence[str], first: int, last: int, *, of: Sequence[TaskData] = ready, curve: bool = False
+    ) -> Iterator[TaskJob]:
+        for seed in range(first, min(last, seeds) + 1):
+            for data in of:
                 for arm in arms:
-                    if seed > data.seeds or arm not in _arms(data, names):
+                    if seed > data.seeds or arm not in arms_of[data.name]:
                         continue
                     options = chosen[data.name]
                     assert options is not None
-                    for part in data.fractions if curve else (fraction,):
+                    for part in [f for f in data.fractions if f < fraction] if curve else (fraction,):
                         point = options[0 if arm == BASELINE else 1]
-                        yield TaskJob(data=data, arm=arm, seed=seed, fraction=part, point=point)
+                        yield _named(TaskJob(data=data, arm=arm, seed=seed, fraction=part, point=point))
 
-    main = list(seed_by_seed((BASELINE, INPUT)))
-    found += [job for job in main if job.seed == 1]
+    in_paper = [data for data in ready if data.paper is not None or not some]
+    in_forms = [data for data in in_paper if data.paper in TABLE2]
+    curves = (BASELINE, INPUT) if "figure1" in names else ()
+    found += runs(MAIN, 1, 1)
     found += _of_layers(sets, names, seeds=seeds)
-    found += [job for job in main if job.seed > 1]
-    found += seed_by_seed(("both", "output"))
-    found += seed_by_seed(("top", "lambda 1", "lambda 0.001"))
-    if "figure1" in names:
-        found += seed_by_seed((BASELINE, INPUT), curve=True)
-    found += seed_by_seed((TUNED,))
-    return found
+    found += runs(curves, 1, 1, curve=True)  # they are short
+    found += runs(MAIN, 2, SOLID, of=in_paper)
+    found += runs(FORMS, 1, 1, of=in_forms)
+    found += runs((TUNED,), 1, 1, of=in_paper)
+    found += runs(FORMS, 1, 1, of=in_paper)
+    found += runs(MAIN, 2, seeds)
+    found += runs(curves, 2, seeds, curve=True)
+    found += runs(FORMS, 2, seeds)
+    found += runs((TUNED,), 1, seeds)
+    return list(dict.fromkeys(found))
+
+
+def _named(job: TaskJob) -> TaskJob:
+    """A lambda that is the recipe's own is no arm of its own, but ELMo at the input."""
+    usual = dataclasses.replace(job, arm=INPUT)
+    return usual if job.arm.startswith("lambda ") and recipe_of(job) == recipe_of(usual) else job
 
 
 def _of_layers(sets: Iterable[AnyData], names: Sequence[str], *, seeds: int) -> Iterator[AnyJob]:
@@ -62,11 +86,11 @@ def _of_layers(sets: Iterable[AnyData], names: Sequence[str], *, seeds: int) -> 
             yield from (ProbeJob(data=data, seed=seed) for seed in range(1, min(seeds, data.seeds) + 1))
 
 
-def _arms(data: TaskData, names: Sequence[str]) -> set[str]:
+def _arms(data: TaskData, names: Sequence[str], *, in_paper: bool) -> set[str]:
     """Those that the wanted tables have of a data set."""
     wanted: set[str] = set()
     for name in names:
-        if name in _IN_PAPER and data.paper is None:
+        if name in _IN_PAPER and not in_paper:
             continue
         if name == "figure1" and not data.fractions:
             continue

@@ -16,6 +16,7 @@ class Ragged:
     def __init__(self, flat: Tensor, lengths: Integers) -> None:
         self.flat, self.lengths, self.starts = flat, lengths, row_starts(lengths)
         self._device_starts = torch.from_numpy(self.starts).to(flat.device)
+        self._device_lengths = torch.from_numpy(lengths).to(flat.device)
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[int]], *, device: torch.device) -> "Ragged":
@@ -29,14 +30,19 @@ class Ragged:
 
     def padded(self, rows: Integers) -> tuple[Tensor, Tensor]:
         """Some rows, padded with whatever stands behind them [N, T, ...], and where they are themselves [N, T]."""
-        device = self.flat.device
-        lengths = self.lengths[rows]
-        T = int(lengths.max(initial=0))
-        chosen = torch.from_numpy(rows).to(device, non_blocking=True)
-        steps = torch.arange(T, device=device)
-        mask = steps < torch.from_numpy(lengths).to(device, non_blocking=True)[:, None]
-        positions = (self._device_starts[chosen][:, None] + steps).clamp(max=max(0, len(self.flat) - 1))
+        chosen = torch.from_numpy(rows).to(self.flat.device, non_blocking=True)
+        return self.padded_to(chosen, int(self.lengths[rows].max(initial=0)))
+
+    def padded_to(self, rows: Tensor, T: int) -> tuple[Tensor, Tensor]:
+        """The same for rows given on the device, padded to T: nothing waits for the device."""
+        positions, mask = self.positions(rows, T)
         return self.flat[positions], mask
+
+    def positions(self, rows: Tensor, T: int) -> tuple[Tensor, Tensor]:
+        """Where in `flat` what they are padded to stands [N, T], and where that is themselves [N, T]."""
+        steps = torch.arange(T, device=self.flat.device)
+        positions = (self._device_starts[rows][:, None] + steps).clamp(max=max(0, len(self.flat) - 1))
+        return positions, steps < self._device_lengths[rows][:, None]
 
     def zero_padded(self, rows: Integers) -> Tensor:
         """Some rows of numbers, zero past their ends: [N, T]."""

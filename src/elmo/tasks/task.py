@@ -7,7 +7,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from torch import Tensor, nn
 
@@ -42,14 +42,29 @@ class Belief:
     after: list[float]  # [M], of each label of the answer, given the one before it
 
 
+class Unwaited(NamedTuple):
+    """A loss of a batch of fixed shapes. `sound`: whether it is right; None where it always is."""
+
+    loss: Tensor
+    sound: Tensor | None = None
+
+
 class TaskModel(nn.Module, ABC):
-    """A network over an embedding that it is given."""
+    """A network over an embedding that it is given.
+
+    `can_be_captured`: whether `loss_without_waiting` is fit to be recorded as a CUDA graph.
+    """
 
     embedding: TaskEmbedding
+    can_be_captured: ClassVar[bool] = False
 
     @abstractmethod
     def loss(self, batch: Batch) -> Tensor:
         """The mean loss of the examples, without the penalty of the mixes."""
+
+    def loss_without_waiting(self, batch: Batch) -> Unwaited:
+        """The same of texts in a fixed shape, the host asking for no number; where it is not sound, `loss` is asked."""
+        return Unwaited(self.loss(batch))
 
     @abstractmethod
     def answers(self, batch: Batch) -> list[Any]:

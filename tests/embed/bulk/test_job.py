@@ -208,7 +208,7 @@ def test_a_resumed_run_gives_what_an_uninterrupted_one_gives(
     embedder = load(model_directory, device="cpu", state=state)
     run(embedder, source, tmp_path / f"straight{suffix}", options={"batch_size": 4})
 
-    real, calls = Embedder.embed_tokens, []
+    real, calls = Embedder.embed_numbered, []
 
     def interrupted(self: Embedder, *arguments: object, **options: object) -> object:
         calls.append(1)
@@ -217,7 +217,7 @@ def test_a_resumed_run_gives_what_an_uninterrupted_one_gives(
         return real(self, *arguments, **options)
 
     output = tmp_path / f"resumed{suffix}"
-    monkeypatch.setattr(Embedder, "embed_tokens", interrupted)
+    monkeypatch.setattr(Embedder, "embed_numbered", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run(embedder, source, output, options={"batch_size": 4})
     assert not output.exists()
@@ -317,11 +317,11 @@ def test_a_terminal_sees_lines_with_rate_and_time_left_and_a_pipe_one_line_at_th
     import pty
     import termios
 
-    source = write(tmp_path / "text.txt", [f"word{n % 100} and more" for n in range(30_000)])
+    source = write(tmp_path / "text.txt", [f"word{n % 100} and more" for n in range(3_000)])
     code = "import sys; from elmo.apps.cli import main; sys.exit(main())"
     command = [sys.executable, "-c", code, "embed", source, "-m", str(model_directory), "--tokenized", "-o"]
     done = subprocess.run([*command, str(tmp_path / "a.npz")], capture_output=True, check=True)
-    last = rb"a\.npz: 30,000 lines, 90,000 tokens, one vector a token, 16 dimensions \([\d.]+ s, [\d,]+ tokens/s\)\n"
+    last = rb"a\.npz: 3,000 lines, 9,000 tokens, one vector a token, 16 dimensions \([\d.]+ s, [\d,]+ tokens/s\)\n"
     assert re.search(rb"^\S*" + last + b"$", done.stderr)
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))  # a new one has no columns to draw in
@@ -339,7 +339,7 @@ def test_a_terminal_sees_lines_with_rate_and_time_left_and_a_pipe_one_line_at_th
     assert len(shares) > 2, "nothing was seen between the beginning and the end"
     assert re.search(rb"[\d,]+ lines \[\d+:\d+<\d+:\d+, [\d,]+ tokens/s\]", seen)
     assert re.search(
-        rb"100%\S* 30,000 lines \[[^\r\n]*\r\n\S*b\.npz: 30,000 lines, 90,000 tokens", seen.replace(b"| ", b" ")
+        rb"100%\S* 3,000 lines \[[^\r\n]*\r\n\S*b\.npz: 3,000 lines, 9,000 tokens", seen.replace(b"| ", b" ")
     )
 
 
@@ -347,7 +347,7 @@ def test_a_missing_pyarrow_is_noticed_before_anything_is_computed(
     embedder: Embedder, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    monkeypatch.setattr(Embedder, "embed_tokens", lambda *_, **__: pytest.fail("something was computed"))
+    monkeypatch.setattr(Embedder, "embed_numbered", lambda *_, **__: pytest.fail("something was computed"))
     with pytest.raises(
         MissingExtraError, match=r"Parquet and Arrow need pyarrow; install it with: pip install pyarrow$"
     ):

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import elmo.ops.cpu.library as cpu_library_module
+from elmo.ops.cpu import prebuilding
 from elmo.ops.cpu.library import _find_library, _key, cpu_library
 
 needs_compiler = pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler")
@@ -40,10 +41,10 @@ def test_the_library_is_built_once_and_passes_its_own_test(tmp_path: Path, monke
 
 
 def test_every_file_of_the_source_makes_another_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = [path for path in cpu_library_module.SOURCE.parent.iterdir() if path.suffix in (".cpp", ".h")]
+    files = [path for path in prebuilding.SOURCE.parent.iterdir() if path.suffix in (".cpp", ".h")]
     for path in files:
         shutil.copy(path, tmp_path)
-    monkeypatch.setattr(cpu_library_module, "SOURCE", tmp_path / cpu_library_module.SOURCE.name)
+    monkeypatch.setattr(prebuilding, "SOURCE", tmp_path / prebuilding.SOURCE.name)
     keys = {_key("c++")}
     for path in files:
         with open(tmp_path / path.name, "a", encoding="utf-8") as file:

@@ -7,7 +7,15 @@ import torch
 from tests.ops.crf.problem import LENGTHS, K, all_paths, make
 from tests.tolerances import assert_near
 
-from elmo.ops.crf import Chain, crf_best_path, crf_log_partition, crf_log_partition_reference, crf_loss, crf_score
+from elmo.ops.crf import (
+    Chain,
+    crf_best_path,
+    crf_log_partition,
+    crf_log_partition_reference,
+    crf_loss,
+    crf_loss_unchecked,
+    crf_score,
+)
 
 
 @pytest.mark.parametrize("forbidden", [False, True])
@@ -83,6 +91,23 @@ def test_a_chain_that_is_very_sure_of_what_may_not_be(nats: float, forbidden: fl
         found.append([value.detach(), *(leaf.grad for leaf in leaves)])
     for name, fast, slow in zip(("value", "emissions", *Chain._fields), *found, strict=True):
         assert_near(fast, slow, dtype=torch.float64, name=name)
+
+
+@pytest.mark.parametrize("nats", [1.0, 300.0, 2_000.0])
+def test_a_loss_that_is_not_checked_says_where_it_is_right(nats: float) -> None:
+    emissions, lengths, chain = make(seed=9, steps=[13, 6, 11, 1])
+    emissions[:2] = -nats
+    emissions[:2, ::2, 0] = emissions[:2, 1::2, 1] = nats
+    chain.transitions[0, 1] = -10_000.0
+    tags = torch.zeros(emissions.shape[:2], dtype=torch.long)
+    emissions.requires_grad_()
+    loss, sound = crf_loss_unchecked(emissions, tags, lengths, chain)
+    right = crf_loss(emissions, tags, lengths, chain)
+    assert sound.tolist() == [nats == 1.0, nats == 1.0, True, True]
+    assert torch.equal(loss[sound], right[sound])
+    loss.sum().backward()
+    assert torch.isfinite(loss).all()
+    assert torch.isfinite(emissions.grad).all()
 
 
 def test_no_path_at_all_leaves_numbers_finite() -> None:

@@ -98,7 +98,7 @@ def make_part(
     sentences: Sequence[PlacedSentence], embedder: Embedder, wanted: Wanted, *, files: dict[str, int]
 ) -> Arrays:
     """The arrays of a part: P rows, W distinct words, T tokens."""
-    embedded, _ = embedder.embed_tokens(
+    embedded = embedder.embed_tokens(
         [sentence.words for sentence in sentences], layers=wanted.asked, show_progress_bar=False
     )
     tokens = [_storable(word) for sentence in sentences for word in sentence.words]

@@ -3,7 +3,8 @@
 A journal is a folder beside the output: `job.json` says what the job is, `lock` keeps other processes off, and
 `00000000.part` and so on hold consecutive lines with their vectors (safetensors: flat vectors, lengths, and UTF-8
 texts). A part appears under its name only when it is complete. The output is filled from the parts while they are
-made, as `output`, and takes its name at the end, so every format is equally safe.
+made, as `output`, and takes its name at the end, so every format is equally safe. Where the output is of a format that
+grows at its end, the vectors stand there alone, and a part says up to which byte they do, with a hash of them.
 
 A process may be killed between any two of these steps. What then stands there has one meaning:
 - without `job.json` nothing is worth keeping: a run had only begun, or had come to the end of its cleaning-up;
@@ -17,8 +18,9 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,25 +28,32 @@ import numpy.typing as npt
 from elmo.disk.differences import first_difference
 from elmo.disk.guarded.plainfiles import exists, read_json
 from elmo.disk.locking import locked_alone
-from elmo.disk.workfiles import Arrays, dump_arrays, read_about, read_arrays
-from elmo.disk.writing import errors_naming, write_file
-from elmo.embed.bulk.writers.row import Line, Row
+from elmo.disk.workfiles import Arrays, dumped_arrays, read_about, read_arrays
+from elmo.disk.writing import errors_naming, write_file, write_pieces
+from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.row import Line
 from elmo.errors import ResumeError
 
 JOB_FILE = "job.json"
 LOCK_FILE = "lock"
 OUTPUT_FILE = "output"
 FINISHED = "finished"  # a key of the job
+COLUMNS = ("ids", "first_tokens", "sentence_starts", "first_sentences")
 _NAMES = re.compile(r"lock|output|job\.json|\d{8}\.part|\.(job\.json|output|\d{8}\.part)\.tmp-[0-9a-f]+")
+
+
+class Appended(NamedTuple):
+    """Where a part stands in an output that grows at its end."""
+
+    kept: bytes  # by what writes the output
+    stop: int  # the end of its bytes, which begin where those of the part before end
+    sha256: str  # of these bytes
 
 
 def digest_lines(lines: Sequence[Line]) -> str:
     """Identifies the lines of a part, to notice an input that changed."""
-    digest = hashlib.sha256()
-    for line in lines:
-        data = ((line.file or "") + "\0" + line.text).encode("utf-8", "surrogatepass")
-        digest.update(len(data).to_bytes(8, "little"))
-        digest.update(data)
+    digest = hashlib.sha256(json.dumps(_runs([line.file for line in lines])).encode("ascii"))
+    digest.update(_joined([line.text for line in lines]))
     return digest.hexdigest()
 
 
@@ -134,22 +143,30 @@ class Journal:
 
     def append(
         self,
-        rows: Sequence[Row],
+        part: Part,
         *,
         lines_digest: str,
         carried: Mapping[str, npt.NDArray[Any]] | None = None,
+        appended: Appended | None = None,
     ) -> None:
-        """Write the next part; `carried` is the state to go on with."""
-        texts = json.dumps([[row.text, row.file, row.tokens, row.sentence_starts] for row in rows]).encode("ascii")
-        tensors: dict[str, npt.NDArray[Any]] = {
-            "lines": np.array([(row.number, row.line) for row in rows], dtype=np.int64),  # [N, 2]
-            "texts": np.frombuffer(texts, dtype=np.uint8),
-            "shapes": np.array([row.vectors.shape for row in rows], dtype=np.int64),
-            "vectors": np.concatenate([row.vectors.ravel() for row in rows]) if rows else np.zeros(0, np.float32),
+        """Write the next part; `carried` is the state to go on with. One that is `appended` leaves its vectors out."""
+        files = json.dumps(_runs([line.file for line in part.lines])).encode("ascii")
+        arrays: Arrays = {
+            "lines": np.array([(line.number, line.line) for line in part.lines], dtype=np.int64),  # [N, 2]
+            "files": np.frombuffer(files, dtype=np.uint8),
+            "texts": np.frombuffer(_joined([line.text for line in part.lines]), dtype=np.uint8),
+            "words": np.frombuffer(_joined(part.words), dtype=np.uint8),
+            **{name: getattr(part, name) for name in COLUMNS},
+            "vectors": part.vectors if appended is None else np.zeros(0, np.float32),
         }
+        if appended is not None:
+            arrays["kept"] = np.frombuffer(appended.kept, dtype=np.uint8)
         for name, array in (carried or {}).items():
-            tensors[f"carried.{name}"] = np.ascontiguousarray(array)
-        write_file(self._path(len(self)), dump_arrays(tensors, {"lines_sha256": lines_digest}))
+            arrays[f"carried.{name}"] = np.ascontiguousarray(array)
+        about: dict[str, Any] = {"lines_sha256": lines_digest, "pooled": part.pooled}
+        if appended is not None:
+            about["output"] = [appended.stop, appended.sha256]
+        write_pieces(self._path(len(self)), dumped_arrays(arrays, about))
 
     def check(self, part: int, lines: Sequence[Line]) -> None:
         """Refuse to go on when the input's lines are not those the part was made from."""
@@ -162,40 +179,50 @@ class Journal:
 
     def carried(self, part: int) -> dict[str, npt.NDArray[Any]]:
         """The state that a part handed on."""
-        stored = self._read(part)
+        stored, _ = self._read(part)
         return {name.removeprefix("carried."): stored[name] for name in stored if name.startswith("carried.")}
 
-    def rows(self, parts: int) -> Iterator[Row]:
-        """Every row of the first `parts` parts, in input order, one part in memory at a time."""
-        for part in range(parts):
-            tensors = self._read(part)
-            texts = json.loads(tensors["texts"].tobytes())
-            start = 0
-            for (number, line), (text, file, tokens, starts), shape in zip(
-                tensors["lines"].tolist(), texts, tensors["shapes"].tolist(), strict=True
-            ):
-                size = int(np.prod(shape))
-                vectors = tensors["vectors"][start : start + size].reshape(shape)
-                start += size
-                yield Row(
-                    number=number,
-                    text=text,
-                    file=file,
-                    line=line,
-                    tokens=tokens,
-                    sentence_starts=starts,
-                    vectors=vectors,
-                )
+    def parts(self, count: int) -> Iterator[tuple[Part, Appended | None]]:
+        """The first `count` parts, in input order, one in memory at a time."""
+        for number in range(count):
+            arrays, about = self._read(number)
+            names = [file for file, times in json.loads(arrays["files"].tobytes()) for _ in range(times)]
+            texts, words = (_split(arrays[name].tobytes()) for name in ("texts", "words"))
+            lines = [
+                Line(n, text, file, line)
+                for (n, line), text, file in zip(arrays["lines"].tolist(), texts, names, strict=True)
+            ]
+            columns: dict[str, Any] = {name: arrays[name] for name in (*COLUMNS, "vectors")}
+            part = Part(lines=lines, words=words if len(arrays["ids"]) else [], pooled=about["pooled"], **columns)
+            appended = None
+            if "output" in about:
+                stop, sha256 = about["output"]
+                appended = Appended(kept=arrays["kept"].tobytes(), stop=stop, sha256=sha256)
+            yield part, appended
 
     def _path(self, part: int) -> Path:
         return self.folder / f"{part:08d}.part"
 
-    def _read(self, part: int) -> Arrays:
-        """The arrays of a part, exactly as they were written."""
+    def _read(self, part: int) -> tuple[Arrays, dict[str, Any]]:
+        """The arrays of a part, exactly as they were written, and what was told of it."""
         try:
-            return read_arrays(self._path(part), refusal=ResumeError)[0]
+            return read_arrays(self._path(part), refusal=ResumeError)
         except ResumeError as error:
             raise ResumeError(f"{error}; start again with --overwrite") from None
+
+
+def _joined(texts: Sequence[str]) -> bytes:
+    """Texts without line ends, as lines and their words are."""
+    return "\n".join(texts).encode("utf-8", "surrogatepass")
+
+
+def _split(data: bytes) -> list[str]:
+    return data.decode("utf-8", "surrogatepass").split("\n")
+
+
+def _runs(files: Sequence[str | None]) -> list[tuple[str | None, int]]:
+    """Each file once, with the number of lines that follow each other in it."""
+    return [(file, len(list(lines))) for file, lines in groupby(files)]
 
 
 def _unlink(paths: Iterable[Path]) -> None:

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,11 +23,13 @@ from elmo.disk.locking import locked_alone
 from elmo.disk.writing import atomic_path, errors_naming, write_file
 from elmo.embed.bulk.journal import other_at_work
 from elmo.embed.bulk.options import BulkOptions
-from elmo.embed.bulk.parts import embed_part, parts_of, shape_of
+from elmo.embed.bulk.parts import embed_part, parts_of, shape_of, tokenizing_workers
+from elmo.embed.bulk.pipeline import ahead
 from elmo.embed.bulk.progress import PACKED
 from elmo.embed.bulk.writers.columns import import_pyarrow
-from elmo.embed.bulk.writers.parquet import write_parquet
-from elmo.embed.bulk.writers.row import Line, Row
+from elmo.embed.bulk.writers.formats import write_whole
+from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.row import Line
 from elmo.embed.choices import Precision
 from elmo.embed.embedder import Embedder
 from elmo.embed.loading import load
@@ -176,6 +179,7 @@ class EmbedShard:
     ) -> None:
         self.folder = Path(folder)
         self.options = options
+        self.threads = threads
         self.embedder: Embedder = load(**settings, num_threads=threads)
         self.shape = shape_of(self.embedder, options, source)
 
@@ -185,15 +189,18 @@ class EmbedShard:
         path = self.folder / shard.name
         if not path.is_file():
             # Two workers may be at the same shard, when one of them was given up for dead.
-            with atomic_path(path) as temporary:
-                write_parquet(self._rows(shard), temporary, self.shape)
+            # The next part is computed while one is written, and the one behind it is tokenized.
+            with atomic_path(path) as temporary, closing(ahead(self._parts(shard), depth=1)) as parts:
+                write_whole("parquet", parts, temporary, self.shape)
         return {"number": shard.number}
 
-    def _rows(self, shard: Shard) -> Iterator[Row]:
+    def _parts(self, shard: Shard) -> Iterator[Part]:
         lines = (Line(n, text, shard.file, n) for n, text in enumerate(lines_of_shard(shard), shard.first_line))
-        for part, tokens in parts_of(self.embedder, lines, self.options):
-            rows, _ = embed_part(self.embedder, part, tokens, self.options)
-            yield from rows
+        workers = tokenizing_workers(self.embedder, shard.path or shard.file, cores=self.threads)
+        with closing(ahead(parts_of(self.embedder, lines, self.options, workers=workers), depth=1)) as coming:
+            for part_lines, found in coming:
+                part, _ = embed_part(self.embedder, part_lines, found, self.options)
+                yield part
 
 
 def _run(

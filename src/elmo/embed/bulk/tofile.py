@@ -2,10 +2,10 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +13,22 @@ import numpy.typing as npt
 from elmo.disk.writing import errors_naming, sync_directory
 from elmo.embed.bulk.finished import facts_of, remember_finished, require_finished
 from elmo.embed.bulk.journal import FINISHED, Journal, digest_lines, journal_in
+from elmo.embed.bulk.keeping import Finished, append_parts, kept_parts
 from elmo.embed.bulk.options import BulkOptions
-from elmo.embed.bulk.parts import Count, embed_part, line_size, parts_of, read_source
+from elmo.embed.bulk.parts import (
+    Count,
+    PartSize,
+    embed_part,
+    line_size,
+    part_size,
+    parts_of,
+    read_source,
+    tokenizing_workers,
+)
 from elmo.embed.bulk.pipeline import Behind, ahead
 from elmo.embed.bulk.progress import TextBar
 from elmo.embed.bulk.writers.formats import FORMATS, STANDARD_STREAM, Format
-from elmo.embed.bulk.writers.row import Row, Shape
+from elmo.embed.bulk.writers.row import Shape
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, ResumeError
 from elmo.model.state import State
@@ -26,6 +36,8 @@ from elmo.ops.arrays import host
 from elmo.text.lines import expand_paths
 
 PARTS_AHEAD, PARTS_BEHIND = 1, 1
+VERSION = 2  # of a journal's parts
+PART_SIZE = "part_size"  # a key of the job that is said in its beginning alone
 
 
 def embed_to_file(
@@ -53,6 +65,7 @@ def embed_to_file(
         "source": source if source == STANDARD_STREAM else str(Path(source).resolve()),
         "options": asdict(options),
         "format": chosen,
+        "version": VERSION,
     }
     whole = {**job, "inputs": facts_of(expand_paths([source]))}
     if in_the_way and not folder.exists():
@@ -64,34 +77,41 @@ def embed_to_file(
                 raise ResumeError(
                     f"{folder}: an interrupted run left its parts; continue with --resume or add --overwrite"
                 )
-            journal.begin(job)
+            journal.begin({**job, PART_SIZE: part_size(embedder, options)})
         elif not journal.resume(job):
             if in_the_way:  # and its run was killed when it had cleaned up
                 require_finished(output, whole)
                 journal.discard()
                 return None
-            journal.begin(job)
+            journal.begin({**job, PART_SIZE: part_size(embedder, options)})
         elif (journal.job() or {}).get(FINISHED):
             if journal.output.exists() and in_the_way:
                 raise _exists(output)
             if journal.output.exists() or output.exists():
                 _put_in_place(journal, output, whole)
                 return None
-            journal.begin(job)  # somebody took the output away
+            journal.begin({**job, PART_SIZE: part_size(embedder, options)})  # somebody took the output away
         elif in_the_way:
             raise _exists(output)
 
-        def write_rows(rows: Iterable[Row]) -> None:
+        def write(finished: Iterator[Finished], done: int) -> None:
             with errors_naming(output):
-                FORMATS[chosen].write(rows, journal.output, shape)
-                with open(journal.output, "rb+") as file:
-                    os.fsync(file.fileno())
+                known = FORMATS[chosen]
+                append = known.append
+                if append is not None:
+                    append_parts(journal, finished, done, lambda file: append(file, shape))
+                else:
+                    assert known.write is not None
+                    known.write(kept_parts(journal, finished, done), journal.output, shape)
+                    with open(journal.output, "rb+") as file:
+                        os.fsync(file.fileno())
 
         try:
-            count = _fill(journal, embedder, source, options, bar, write_rows)
+            count = _fill(journal, embedder, source, options, bar, write)
             journal.finish(job)
         except BaseException as error:
-            journal.output.unlink(missing_ok=True)
+            if FORMATS[chosen].append is None or not len(journal):
+                journal.output.unlink(missing_ok=True)
             if isinstance(error, Exception) and not len(journal):
                 journal.discard()
             raise
@@ -115,52 +135,48 @@ def _put_in_place(journal: Journal, output: Path, job: Mapping[str, Any]) -> Non
     journal.clean_up()
 
 
-class _Part(NamedTuple):
-    """What the journal keeps of a finished part."""
-
-    rows: list[Row]
-    digest: str
-    carried: State | None
-
-
 def _fill(
     journal: Journal,
     embedder: Embedder,
     source: str,
     options: BulkOptions,
     bar: TextBar,
-    write_rows: Callable[[Iterable[Row]], None],
+    write: Callable[[Iterator[Finished], int], None],
 ) -> Count:
     """Add the parts that the journal lacks, while all parts go into the output; says how much the input has.
 
     Lines are tokenized ahead of the model, and parts written behind it, so that it never waits for either.
     """
     done = len(journal)
+    size = _size_of(journal)
 
-    def write(parts: Iterator[_Part]) -> None:
-        def rows() -> Iterator[Row]:
-            yield from journal.rows(done)
-            for part in parts:
-                journal.append(part.rows, lines_digest=part.digest, carried=_dump(part.carried))
-                yield from part.rows
-
-        write_rows(rows())
+    def keep(finished: Iterator[Finished]) -> None:
+        write(finished, done)
 
     count = Count()
     carried: State | None = None
-    lines_and_tokens = ahead(parts_of(embedder, read_source(source), options), depth=PARTS_AHEAD)
-    with contextlib.closing(lines_and_tokens), Behind(write, depth=PARTS_BEHIND) as behind:
-        for part, (lines, tokens) in enumerate(lines_and_tokens):
-            if part < done:
-                journal.check(part, lines)
+    workers = tokenizing_workers(embedder, source)
+    coming = ahead(parts_of(embedder, read_source(source), options, size=size, workers=workers), depth=PARTS_AHEAD)
+    with contextlib.closing(coming), Behind(keep, depth=PARTS_BEHIND) as behind:
+        for number, (lines, found) in enumerate(coming):
+            if number < done:
+                journal.check(number, lines)
                 bar.skip(sum(map(line_size, lines)), count=len(lines))
-                if part == done - 1:
-                    carried = _restore(embedder, journal, part)
+                if number == done - 1:
+                    carried = _restore(embedder, journal, number)
             else:
-                rows, carried = embed_part(embedder, lines, tokens, options, carried=carried, bar=bar)
-                behind.put(_Part(rows, digest_lines(lines), carried))
-            count = count.add(tokens, computed=part >= done)
+                part, carried = embed_part(embedder, lines, found, options, carried=carried, bar=bar)
+                behind.put(Finished(part, digest_lines(lines), _dump(carried)))
+            count = count.add(found, computed=number >= done)
     return count
+
+
+def _size_of(journal: Journal) -> PartSize:
+    """The size of parts with which the job was begun, perhaps on another device."""
+    size = (journal.job() or {}).get(PART_SIZE)
+    if not (isinstance(size, list) and len(size) == 2 and all(type(n) is int and n > 0 for n in size)):
+        raise ResumeError(f"{journal.folder}: {PART_SIZE} is {size!r}; start again with --overwrite")
+    return PartSize(*size)
 
 
 def _dump(carried: State | None) -> dict[str, npt.NDArray[np.floating[Any]]]:

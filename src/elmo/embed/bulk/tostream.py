@@ -19,12 +19,12 @@ from elmo.text.lines import read_groups
 def embed_to_stream(embedder: Embedder, source: str, options: BulkOptions, shape: Shape, bar: TextBar) -> Count:
     count, carried = Count(), None
     for group in _groups_as_they_come(source, embedder):
-        for lines, tokens in parts_of(embedder, group, options):
-            rows, carried = embed_part(embedder, lines, tokens, options, carried=carried, bar=bar)
-            for row in rows:
+        for lines, found in parts_of(embedder, group, options):
+            part, carried = embed_part(embedder, lines, found, options, carried=carried, bar=bar)
+            for row in part.rows():
                 write_row(row, sys.stdout, shape)
             sys.stdout.flush()
-            count = count.add(tokens, computed=True)
+            count = count.add(found, computed=True)
     return count
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elmo.ops.cpu.characters import CharWeights, check_rows
-from elmo.ops.cpu.library import cpu_library
+from elmo.ops.cpu.library import Library, cpu_library
 from elmo.ops.cpu.memory import aligned_bytes, release_pages
 from elmo.ops.cpu.packed_file import PackedFile
 from elmo.ops.cpu.threads import CPU_THREADS
@@ -82,7 +82,7 @@ def kernels_run() -> bool:
     return cpu_library() is not None
 
 
-def _library() -> ctypes.CDLL:
+def _library() -> Library:
     library = cpu_library()
     assert library is not None, "ask kernels_run first"
     return library

@@ -1,7 +1,8 @@
-"""The compiled kernels for a CPU: built once by the machine's own compiler, proved in a child process, then kept.
+"""The compiled kernels for a CPU: those that came with the wheel, or built once by the machine's own compiler.
 
-Without a compiler (or with ELMO_CPU_KERNELS=0) there are none, and torch or NumPy does the work, slower. What is kept
-is loaded only from a folder that nobody else can write, and only while it is the file that was built.
+Both are proved in a child process. Without either (or with ELMO_CPU_KERNELS=0) there are none, and torch or NumPy does
+the work, slower; ELMO_CPU_KERNELS=build passes the wheel's over. What was built is loaded only from a folder that
+nobody else can write, and only while it is the file that was built.
 """
 
 import ctypes
@@ -20,29 +21,34 @@ from elmo.disk.cachefolder import VARIABLE, cache_directory, why_not_private
 from elmo.disk.temporaries import remove_abandoned
 from elmo.disk.writing import atomic_path, write_file
 from elmo.errors import ElmoError
+from elmo.ops.cpu.prebuilding import FLAGS, SOURCE, source_digest
+from elmo.ops.cpu.prebuilt import VariantLibrary, prebuilt_library
 from elmo.ops.threadlock import ThreadLock
 
 logger = logging.getLogger(__name__)
 _LOCK = ThreadLock()  # threads that come together wait for one build
-SOURCE = Path(__file__).with_name("kernels.cpp")  # the headers beside it are part of it
 SWITCH = "ELMO_CPU_KERNELS"
-# Contraction: a product and a sum in one instruction. No other liberty with the arithmetic is taken.
-FLAGS = ["-O3", "-std=c++17", "-fPIC", "-shared", "-pthread", "-ffp-contract=fast", "-fno-math-errno"]
 FOLDER = "kernels"
 MOST_SECONDS = 120
 SELF_TEST = "import ctypes, sys; sys.exit(ctypes.CDLL(sys.argv[1]).elmo_self_test())"
 
 
-def cpu_library() -> ctypes.CDLL | None:
-    """The library, built if need be; None where that does not work, which is said once."""
+Library = ctypes.CDLL | VariantLibrary
+
+
+def cpu_library() -> Library | None:
+    """The library, built if none came along; None where that does not work, which is said once."""
     with _LOCK.held():
         return _find_library()
 
 
 @functools.cache
-def _find_library() -> ctypes.CDLL | None:
+def _find_library() -> Library | None:
     if os.environ.get(SWITCH) == "0" or os.name == "nt":
         return None
+    came_along = None if os.environ.get(SWITCH) == "build" else prebuilt_library()
+    if came_along is not None:
+        return came_along
     compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
     path = cache_directory() / FOLDER / f"cpu-{_key(compiler)}.so"
     try:
@@ -102,16 +108,15 @@ def _record_of(path: Path) -> Path:
 def cpu_library_name() -> str | None:
     """The name of the library, which tells one build, and so one kind of processor, from another."""
     library = cpu_library()
+    if isinstance(library, VariantLibrary):
+        return library.name
     return None if library is None else Path(library._name).stem
 
 
 def _key(compiler: str | None) -> str:
     """Another source, processor or compiler is another library: a home folder may be shared between machines."""
-    digest = hashlib.sha256()
-    for path in (SOURCE, *sorted(SOURCE.parent.glob("*.h"))):
-        digest.update(path.read_bytes())
-    digest.update(repr((FLAGS, compiler, platform.machine(), _processor())).encode("utf-8"))
-    return digest.hexdigest()[:24]
+    facts = repr((source_digest(), FLAGS, compiler, platform.machine(), _processor()))
+    return hashlib.sha256(facts.encode("utf-8")).hexdigest()[:24]
 
 
 def _processor() -> str:
@@ -127,7 +132,7 @@ def _build(compiler: str, path: Path) -> None:
     native = "-mcpu=native" if platform.machine() in ("arm64", "aarch64") else "-march=native"
     remove_abandoned(path.parent)
     with atomic_path(path) as made:
-        _run([compiler, *FLAGS, native, str(SOURCE), "-o", str(made)])
+        _run([compiler, *FLAGS, "-shared", native, str(SOURCE), "-o", str(made)])
         # In a child: a processor that advertises instructions that it cannot run must not kill this process.
         _run([sys.executable, "-c", SELF_TEST, str(made)])
         made.chmod(0o700)

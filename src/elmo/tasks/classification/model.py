@@ -44,6 +44,8 @@ class BiattentiveConfig:
 class BiattentiveClassifier(OneLabelModel):
     """Encode, attend to itself, integrate, pool in four ways, and classify with maxout layers."""
 
+    can_be_captured = True
+
     def __init__(self, embedding: TaskEmbedding, config: BiattentiveConfig, *, labels: int) -> None:
         super().__init__()
         H = config.hidden

@@ -19,6 +19,7 @@ from elmo.tasks.embedding.texts import TextBatch, TextTable
 from elmo.tasks.embedding.wordlist import WordList
 from elmo.tasks.embedding.words import WordEmbedding
 from elmo.tasks.examples import Text
+from elmo.tasks.networks.padded import Padded
 from elmo.weights.loaded import LoadedModel
 
 
@@ -28,7 +29,7 @@ class Embedded(NamedTuple):
     input: Tensor  # [N, T, input_dim]
     output: Tensor | None  # [N, T, output_dim], to stand beside what the task's RNN says
     mask: Tensor  # [N, T]
-    lengths: Tensor  # [N], on the host
+    lengths: Tensor | Padded  # [N], on the host, or what an `Encoder` takes for them
 
 
 class TaskEmbedding(nn.Module):
@@ -73,9 +74,9 @@ class TaskEmbedding(nn.Module):
         """The vectors of a batch; zero where there is no token."""
         parts: list[Tensor] = []
         if self.words is not None:
-            parts.append(self.words(batch.words)[batch.index])
+            parts.append(_at_positions(self.words(batch.words), batch))
         if self.characters is not None:
-            parts.append(self.characters(batch.characters)[batch.index])
+            parts.append(_at_positions(self.characters(batch.characters), batch))
         output = None
         if self.elmo is not None:
             mixed = self._elmo_vectors(self.elmo, batch)
@@ -109,6 +110,11 @@ class TaskEmbedding(nn.Module):
             read, inside = elmo.layers(batch.unread.sentences)
             layers = read.permute(1, 2, 0, 3)[inside][batch.unread.places].permute(2, 0, 1, 3)
         return elmo.mix(layers, batch.mask).representations
+
+
+def _at_positions(vectors: Tensor, batch: TextBatch) -> Tensor:
+    """What the words of a batch have, where they stand: [N, T, D]."""
+    return vectors.view(*batch.mask.shape, -1) if batch.index is None else vectors[batch.index]
 
 
 def make_elmo(model: LoadedModel, config: ElmoConfig) -> Elmo:

@@ -72,6 +72,11 @@ class CachedLayers:
         """What they take of the device's memory."""
         return self._layers.nbytes if isinstance(self._layers, Tensor) else 0
 
+    @property
+    def on_device(self) -> bool:
+        """Whether they are there already when they are asked for."""
+        return isinstance(self._layers, Tensor)
+
     def gather(self, places: Tensor) -> Tensor:
         """The layers of the tokens with these numbers [N, T], as `Elmo.mix` takes them: [L, N, T, D]."""
         if isinstance(self._layers, Tensor):

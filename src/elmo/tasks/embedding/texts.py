@@ -7,6 +7,7 @@ N texts of a batch, T tokens of its longest, W its distinct words, C characters 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -16,6 +17,7 @@ from elmo.embed.module import Elmo
 from elmo.tasks.embedding.layercache import CachedLayers, LayerStore
 from elmo.tasks.embedding.wordlist import WordList
 from elmo.tasks.examples import Sentence, Text
+from elmo.tasks.networks.padded import Padded
 from elmo.tasks.ragged import Integers, Ragged, row_starts
 from elmo.text.chars import IN_WORD_PADDING, spell
 
@@ -34,9 +36,9 @@ class TextBatch:
 
     words: Tensor  # [W], ids in the model's list of words
     characters: Tensor  # [W, C]
-    index: Tensor  # [N, T], which of the W words stands there
+    index: Tensor | None  # [N, T], which of the W words stands there; None where they are those of the N * T positions
     mask: Tensor  # [N, T]
-    lengths: Tensor  # [N], on the host
+    lengths: Tensor | Padded  # [N], on the host, or what stands for them in a batch of a fixed shape
     sentence_lengths: list[list[int]]  # of each text, those of its sentences
     layers: Tensor | None  # [L, N, T, D], kept, of a frozen biLM
     unread: Unread | None  # where no layers are kept
@@ -45,6 +47,12 @@ class TextBatch:
     def device_lengths(self) -> Tensor:
         """The lengths where the other tensors are."""
         return self.mask.sum(1)
+
+    @property
+    def host_lengths(self) -> list[int]:
+        """The lengths as numbers."""
+        lengths: list[int] = (self.device_lengths if isinstance(self.lengths, Padded) else self.lengths).tolist()
+        return lengths
 
 
 class TextTable:
@@ -114,6 +122,34 @@ class TextTable:
             layers=None if self._layers is None else self._layers.gather(places),
             unread=None if self._elmo is None or self._layers is not None else self._unread(rows),
         )
+
+    @property
+    def has_fixed_shapes(self) -> bool:
+        """Whether `padded_batch` can be asked: all that it reads is on the device."""
+        return self._elmo is None or (self._layers is not None and self._layers.on_device)
+
+    def padded_batch(self, rows: Tensor, T: int) -> TextBatch:
+        """Texts by their numbers on the device, in the shape [N, T]: no number on the host decides about anything."""
+        positions, mask = self._texts.positions(rows, T)
+        words = self._device_words[positions]  # [N, T]
+        return TextBatch(
+            words=self._ids[words],
+            characters=self._characters[words.flatten(), : self._most_characters].long(),
+            index=None,
+            mask=mask,
+            lengths=Padded(mask),
+            sentence_lengths=[],
+            layers=None if self._layers is None else self._layers.gather(self._texts.flat[positions]),
+            unread=None,
+        )
+
+    @cached_property
+    def _device_words(self) -> Tensor:
+        return torch.from_numpy(self._words_of_texts).to(self._texts.flat.device)
+
+    @cached_property
+    def _most_characters(self) -> int:
+        return int(self._character_counts.max(initial=1))
 
     def _unread(self, rows: Integers) -> Unread:
         used = [self._sentences_of[n] for n in rows.tolist()]

@@ -43,6 +43,8 @@ class Esim(OneLabelModel):
     tokens are aligned. [Peters et al. 2018, section 5.1]
     """
 
+    can_be_captured = True
+
     def __init__(self, embedding: TaskEmbedding, config: EsimConfig, *, labels: int) -> None:
         super().__init__()
         H = config.hidden

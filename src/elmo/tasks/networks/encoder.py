@@ -6,6 +6,7 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from elmo.tasks.networks.packedlstm import packed_bilstm
+from elmo.tasks.networks.padded import Padded, padded_bilstm
 
 
 class TextDropout(nn.Module):
@@ -58,12 +59,15 @@ class Encoder(nn.Module):
                 if "bias_ih" in name:
                     nn.init.ones_(parameter.data[hidden : 2 * hidden])  # of the forget gate [Jozefowicz et al. 2015]
 
-    def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
+    def forward(self, x: Tensor, lengths: Tensor | Padded) -> Tensor:
         """x: [N, T, D], lengths: [N] on the host, each at least 1 -> [N, T, 2H], zero past a length."""
         # Never in half precision: under bf16 autocast PyTorch runs cuDNN's LSTMs in fp16, where gradients may vanish,
         # or leaves cuDNN for a slow path. In fp32 cuDNN uses TF32. [PyTorch, aten/src/ATen/cudnn/AutocastRNN.cpp]
         with torch.autocast(x.device.type, enabled=False):
-            packed = pack_padded_sequence(x.float(), lengths, batch_first=True, enforce_sorted=False)
+            x = x.to(next(self.parameters()).dtype)
+            if isinstance(lengths, Padded):
+                return self._read_padded(x, lengths)
+            packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
             for n, layer in enumerate(self.layers):
                 if n:
                     packed = packed._replace(data=self._drop(packed, lengths))
@@ -74,6 +78,19 @@ class Encoder(nn.Module):
                     packed = packed._replace(data=gate * packed.data + (1 - gate) * given)
             padded: Tensor = pad_packed_sequence(packed, batch_first=True, total_length=x.shape[1])[0]
         return padded
+
+    def _read_padded(self, x: Tensor, padded: Padded) -> Tensor:
+        """The same over texts in a fixed shape; dropout then draws for padding too."""
+        for n, layer in enumerate(self.layers):
+            if n:
+                x = self.dropout(x)
+            given = x
+            assert isinstance(layer, nn.LSTM)
+            x = padded_bilstm(x, padded, layer)
+            if n and self.gates:
+                gate = torch.sigmoid(self.gates[n - 1](x))
+                x = gate * x + (1 - gate) * given
+        return x * padded.mask[:, :, None]
 
     def _drop(self, packed: PackedSequence, lengths: Tensor) -> Tensor:
         if isinstance(self.dropout, TextDropout):

@@ -43,6 +43,8 @@ class Bidaf(TaskModel):
     the attention. [Peters et al. 2018, appendix A.3]
     """
 
+    can_be_captured = True
+
     def __init__(self, embedding: TaskEmbedding, config: BidafConfig, *, longest: int) -> None:
         super().__init__()
         H = config.hidden

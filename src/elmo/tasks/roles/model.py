@@ -17,8 +17,9 @@ from torch.nn import functional as F
 from elmo.errors import ConfigError
 from elmo.tasks.embedding.embedding import Embedded, TaskEmbedding
 from elmo.tasks.networks.encoder import Encoder, choose_dropout
+from elmo.tasks.networks.padded import Padded
 from elmo.tasks.roles.bio import OUTSIDE, bio_best_path, span_probabilities
-from elmo.tasks.task import Batch, TaskModel
+from elmo.tasks.task import Batch, TaskModel, Unwaited
 
 # Targets of the tagger that finds predicates.
 ORDINARY, IS_PREDICATE, NOT_COUNTED = 0, 1, 2
@@ -70,6 +71,8 @@ class Labelled(NamedTuple):
 class RoleLabeller(TaskModel):
     """Labels of tokens for each predicate: `bio` says what their ids are. `verb`: the role of the predicate itself."""
 
+    can_be_captured = True
+
     def __init__(self, embedding: TaskEmbedding, config: RolesModelConfig, *, roles: int, verb: int | None) -> None:
         super().__init__()
         self.embedding = embedding
@@ -100,15 +103,27 @@ class RoleLabeller(TaskModel):
         """The cross entropies of the labels, summed over a sentence and averaged over predicates, and the finder's."""
         assert batch.targets is not None
         embedded = self.embedding(batch.texts[0])
-        N, T = embedded.mask.shape
-        targets = batch.targets.view(N, -1, 2)[:, :T]
+        targets = _targets_of_tokens(batch.targets, embedded)
         rows, places = _given_predicates(batch)
         loss = self._finder_loss(embedded, targets[:, :, 0])
         if len(rows):
-            scores = self._scores(embedded, rows, places)  # [M, T, 1 + 2R]
-            alive = embedded.mask[rows]
+            chosen = _of_rows(embedded, rows)
+            scores = self._scores(chosen, places)  # [M, T, 1 + 2R]
+            alive = chosen.mask
             loss = loss + F.cross_entropy(scores[alive], targets[rows, :, 1][alive], reduction="sum") / len(rows)
         return loss
+
+    def loss_without_waiting(self, batch: Batch) -> Unwaited:
+        """The same where an example has one predicate at most, as in training: a row without one is not counted."""
+        assert batch.targets is not None
+        embedded = self.embedding(batch.texts[0])
+        targets = _targets_of_tokens(batch.targets, embedded)
+        places = batch.given[:, 1] - 1  # [N]
+        has_one = places >= 0
+        losses = F.cross_entropy(self._scores(embedded, places).transpose(1, 2), targets[:, :, 1], reduction="none")
+        alive = embedded.mask & has_one[:, None]
+        of_labels = (losses * alive).sum() / has_one.sum().clamp(min=1)
+        return Unwaited(self._finder_loss(embedded, targets[:, :, 0]) + of_labels)
 
     def answers(self, batch: Batch) -> list[Labelled]:
         """The predicates of each sentence, given or found, and the best labels for each."""
@@ -138,9 +153,10 @@ class RoleLabeller(TaskModel):
         for first in range(0, len(rows), most):
             some = slice(first, first + most)
             index, places_there = (torch.tensor(x[some], device=device) for x in (rows, flat))
-            scores = self._scores(embedded, index, places_there)
+            chosen = _of_rows(embedded, index)
+            scores = self._scores(chosen, places_there)
             scores[torch.arange(len(index), device=device), places_there] += self.only_verb
-            lengths = embedded.lengths[rows[some]]
+            lengths = torch.tensor(batch.texts[0].host_lengths)[rows[some]]
             for n, (row, ids) in enumerate(zip(rows[some], bio_best_path(scores, lengths).tolist(), strict=True)):
                 length = int(lengths[n])
                 answers[row].labels.append(ids[:length])
@@ -148,15 +164,15 @@ class RoleLabeller(TaskModel):
                     answers[row].span_probabilities.append(span_probabilities(scores[n, :length].cpu(), ids[:length]))
         return answers
 
-    def _scores(self, embedded: Embedded, rows: Tensor, places: Tensor) -> Tensor:
-        """Scores of the labels for predicates by their sentences and places: [M, T, 1 + 2R]."""
+    def _scores(self, embedded: Embedded, places: Tensor) -> Tensor:
+        """Scores of the labels for predicates [M] by their places, each in a sentence of its own: [M, T, 1 + 2R]."""
         T = embedded.mask.shape[1]
         is_predicate = torch.arange(T, device=places.device) == places[:, None]  # [M, T]
-        x = torch.cat([self.embedding_dropout(embedded.input[rows]), self.mark(is_predicate.long())], dim=2)
-        hidden = self.rnn(x, embedded.lengths[rows.cpu()])
+        x = torch.cat([self.embedding_dropout(embedded.input), self.mark(is_predicate.long())], dim=2)
+        hidden = self.rnn(x, embedded.lengths)
         hidden = self.dropout(hidden)
         if embedded.output is not None:
-            hidden = torch.cat([hidden, self.embedding_dropout(embedded.output[rows].to(hidden.dtype))], dim=2)
+            hidden = torch.cat([hidden, self.embedding_dropout(embedded.output.to(hidden.dtype))], dim=2)
         with torch.autocast(hidden.device.type, enabled=False):  # sums of many in the best path: no rounding here
             scores: Tensor = self.labels(hidden.float())
         return scores
@@ -171,6 +187,23 @@ class RoleLabeller(TaskModel):
         wanted = (targets == IS_PREDICATE).float()
         losses = F.binary_cross_entropy_with_logits(self._finder_scores(embedded).float(), wanted, reduction="none")
         return (losses * counted).sum() / len(targets)
+
+
+def _of_rows(embedded: Embedded, rows: Tensor) -> Embedded:
+    """Some sentences, each as often as it is named."""
+    lengths = embedded.lengths
+    return Embedded(
+        embedded.input[rows],
+        None if embedded.output is None else embedded.output[rows],
+        embedded.mask[rows],
+        Padded(embedded.mask[rows]) if isinstance(lengths, Padded) else lengths[rows.cpu()],
+    )
+
+
+def _targets_of_tokens(targets: Tensor, embedded: Embedded) -> Tensor:
+    """For each token the finder's target and the label: [N, T, 2]."""
+    N, T = embedded.mask.shape
+    return targets.view(N, -1, 2)[:, :T]
 
 
 def finder_targets(length: int, predicates: Sequence[int], *, counted: bool) -> list[int]:

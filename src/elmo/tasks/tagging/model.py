@@ -10,11 +10,11 @@ import torch
 from torch import Tensor, nn
 
 from elmo.errors import ConfigError
-from elmo.ops.crf import Chain, crf_best_path, crf_loss
+from elmo.ops.crf import Chain, crf_best_path, crf_loss, crf_loss_unchecked
 from elmo.ops.crf.posterior import crf_posterior
 from elmo.tasks.embedding.embedding import TaskEmbedding
 from elmo.tasks.networks.encoder import Encoder, choose_dropout
-from elmo.tasks.task import Batch, Belief, TaskModel
+from elmo.tasks.task import Batch, Belief, TaskModel, Unwaited
 
 FORBIDDEN = -10_000.0  # its exponential is zero, and yet it can be subtracted
 
@@ -39,6 +39,7 @@ class TaggerConfig:
 class Tagger(TaskModel):
     """One label a token. `allowed` [K + 1, K + 1] says what may follow what; its last row and column are the edges."""
 
+    can_be_captured = True
     forbidden: Tensor
 
     def __init__(self, embedding: TaskEmbedding, config: TaggerConfig, *, allowed: Sequence[Sequence[bool]]) -> None:
@@ -68,18 +69,26 @@ class Tagger(TaskModel):
         with torch.autocast(emissions.device.type, enabled=False):
             return crf_loss(emissions, batch.targets, batch.texts[0].device_lengths, self._chain()).mean()
 
+    def loss_without_waiting(self, batch: Batch) -> Unwaited:
+        """The same, and whether the CRF lost nothing on its way."""
+        assert batch.targets is not None
+        emissions = self._emissions(batch)
+        with torch.autocast(emissions.device.type, enabled=False):
+            losses, sound = crf_loss_unchecked(emissions, batch.targets, batch.texts[0].device_lengths, self._chain())
+        return Unwaited(losses.mean(), sound.all())
+
     def answers(self, batch: Batch) -> list[list[int]]:
         """The best labels of each sentence."""
         lengths = batch.texts[0].device_lengths
         path = crf_best_path(self._emissions(batch), lengths, self._chain()).tolist()
-        return [row[:length] for row, length in zip(path, batch.texts[0].lengths.tolist(), strict=True)]
+        return [row[:length] for row, length in zip(path, batch.texts[0].host_lengths, strict=True)]
 
     def beliefs(self, batch: Batch) -> list[Belief]:
         """The best labels of each sentence, with the marginals of the CRF."""
         emissions, lengths, chain = self._emissions(batch), batch.texts[0].device_lengths, self._chain()
         path = crf_best_path(emissions, lengths, chain)
         marginals, after = crf_posterior(emissions, path, lengths, chain)
-        found = zip(batch.texts[0].lengths.tolist(), path.tolist(), marginals.tolist(), after.tolist(), strict=True)
+        found = zip(batch.texts[0].host_lengths, path.tolist(), marginals.tolist(), after.tolist(), strict=True)
         return [Belief(tags[:n], probabilities[:n], conditional[:n]) for n, tags, probabilities, conditional in found]
 
     def _emissions(self, batch: Batch) -> Tensor:

@@ -14,6 +14,7 @@ class TaskTrainConfig:
 
     `patience`: epochs without a better score on dev before the run ends (None: never). `fraction`: how much of the
     training examples to use, the same ones for the same seed. `precision`: "auto" is bfloat16 on a GPU that has it.
+    `cuda_graphs`: whether steps on a GPU are recorded, where model and data allow it; it may change when a run goes on.
     """
 
     epochs: int = 30
@@ -26,6 +27,7 @@ class TaskTrainConfig:
     patience: int | None = 10
     fraction: float = 1.0
     precision: TrainingPrecision = field(default="auto", metadata=formerly(values=FORMER_PRECISIONS))
+    cuda_graphs: bool = True
     checkpoint_minutes: float = 2.0
     seed: int = 1
 

@@ -16,6 +16,8 @@ from elmo.tasks.examples import Example
 from elmo.tasks.recipes import Recipe
 from elmo.tasks.training.config import TaskTrainConfig
 
+# Options of training that say how, not what: a run may go on with others.
+_HOW = ("checkpoint_minutes", "cuda_graphs")
 # Of options and of their values, when runs were recorded by a hash: the last ones, and those of the first such runs.
 _LAST_HASHED = {"learning_rate": "rate"}
 _FIRST_HASHED = {**_LAST_HASHED, "batch_size": "batch", **{now: before for before, now in FORMER_PRECISIONS.items()}}
@@ -61,7 +63,7 @@ class RunIdentity:
     def _options(self) -> dict[str, Any]:
         """All options that decide what is learned."""
         options = self.recipe.to_dict()
-        return {**options, "train": {name: v for name, v in options["train"].items() if name != "checkpoint_minutes"}}
+        return {**options, "train": {name: v for name, v in options["train"].items() if name not in _HOW}}
 
     def _former_hash(self, options: Mapping[str, Any]) -> str:
         """What was recorded before the value was: a hash, which cannot tell what differs."""

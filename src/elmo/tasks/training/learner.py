@@ -1,5 +1,6 @@
 """`Learner`: model, optimizer and data of a task's training; `step` advances them by one batch."""
 
+import logging
 from collections.abc import Mapping, Sequence
 
 import torch
@@ -15,12 +16,15 @@ from elmo.tasks.embedding.wordvectors import WordVectors
 from elmo.tasks.examples import Example
 from elmo.tasks.ragged import Integers
 from elmo.tasks.recipes import Recipe
-from elmo.tasks.task import Task, check_labels
+from elmo.tasks.task import Task, TaskModel, Unwaited, check_labels
 from elmo.tasks.training.checkpoint import TaskProgress
-from elmo.tasks.training.config import learning_rate_at
+from elmo.tasks.training.config import TaskTrainConfig, learning_rate_at
 from elmo.tasks.training.dataset import Dataset, autocast
+from elmo.tasks.training.fixedsteps import Body, FixedSteps, Shape, fixed_shape
 from elmo.tasks.training.trained import BiLMReference, TrainedTask, build_model
 from elmo.weights.loaded import LoadedModel
+
+logger = logging.getLogger(__name__)
 
 
 class Learner:
@@ -63,15 +67,25 @@ class Learner:
         self.data = Dataset(task, examples, network.embedding, labels=labels, store=store)
         self.dev = self.trained.questions(dev, store=store)
         self.bf16 = uses_bf16(config.precision, device, option="train.precision")
+        self.steps_an_epoch = -(-len(self.data) // config.batch_size)
+        reason = reason_against_fixed_steps(self.model, self.data, config, device)
+        if reason is not None:
+            logger.info("the training step is not recorded as a CUDA graph: %s", reason)
         self.learning = {n: p for n, p in self.model.named_parameters() if p.requires_grad}
+        # A rate that a recorded step reads anew each time stands on the device.
+        self._rate = None if reason is not None else torch.tensor(config.learning_rate, device=device)
         self.optimizer = torch.optim.Adam(
             self.learning.values(),
-            lr=config.learning_rate,
+            lr=config.learning_rate if self._rate is None else self._rate,
             weight_decay=config.weight_decay,
-            fused=device.type == "cuda",
+            fused=True,
+            capturable=device.type == "cuda" and self._rate is not None,
         )
+        self.fixed: FixedSteps | None = None
+        if reason is None:
+            body = Body(self._learn_fixed, self._seed, self._set_rate)
+            self.fixed = FixedSteps(body, size=config.batch_size, device=device, record=device.type == "cuda")
         self.best: dict[str, Tensor] | None = None
-        self.steps_an_epoch = -(-len(self.data) // config.batch_size)
 
     def global_step(self, progress: TaskProgress) -> int:
         """Steps done in all epochs."""
@@ -79,23 +93,59 @@ class Learner:
 
     def step(self, rows: Integers, step: int) -> Tensor:
         """Learn from one batch; its loss, on the device."""
-        # Each step has random numbers of its own, so a resumed run needs no saved generators.
-        torch.manual_seed(seed_for("dropout", seed=self.config.seed, step=step))
-        rate = learning_rate_at(step, self.steps_an_epoch * self.config.epochs, self.config)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
         self.model.train()
+        if self.fixed is not None:
+            shape = fixed_shape([lengths[rows] for lengths in self.data.text_lengths])
+            if shape is not None:
+                return self.fixed(rows, shape, step)
+            self.fixed.settle()  # the steps before this one have to be right
+        self._seed(step)
+        self._set_rate(step)
         self.optimizer.zero_grad(set_to_none=True)
         with autocast(self.device, bf16=self.bf16):
             loss = self.model.loss(self.data.batch(rows))
+        self._learn(loss)
+        return loss.detach()
+
+    def settle(self) -> None:
+        """Wait until the losses of all steps, and what they have learned, are what they should be."""
+        if self.fixed is not None:
+            self.fixed.settle()
+
+    def _learn_fixed(self, rows: Tensor, shape: Shape, broken: Tensor, checked: bool) -> Tensor:
+        self.optimizer.zero_grad(set_to_none=True)
+        # Without a memory of weights in bf16: in a CUDA graph each use needs its own.
+        with autocast(self.device, bf16=self.bf16, cache=False):
+            batch = self.data.padded_batch(rows, shape)
+            loss, sound = Unwaited(self.model.loss(batch)) if checked else self.model.loss_without_waiting(batch)
+        if sound is not None:
+            broken.copy_(torch.maximum(broken, (~sound).to(broken.dtype)))
+        self._learn(loss, broken)
+        return loss
+
+    def _learn(self, loss: Tensor, broken: Tensor | None = None) -> None:
+        """The update, which the fused Adam does not make where `broken` is 1. [torch.amp.GradScaler]"""
         (loss + self.model.embedding.mix_penalty()).backward()
         if self.config.clip is not None:
             torch.nn.utils.clip_grad_norm_(self.learning.values(), self.config.clip)
+        self.optimizer.found_inf = broken  # type: ignore[attr-defined]
         self.optimizer.step()
-        return loss.detach()
+
+    def _seed(self, step: int) -> None:
+        # Each step has random numbers of its own, so a resumed run needs no saved generators.
+        torch.manual_seed(seed_for("dropout", seed=self.config.seed, step=step))
+
+    def _set_rate(self, step: int) -> None:
+        rate = learning_rate_at(step, self.steps_an_epoch * self.config.epochs, self.config)
+        if self._rate is not None:
+            self._rate.fill_(rate)
+            return
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
 
     def score(self) -> dict[str, float]:
         """Scores on dev."""
+        self.settle()
         return self.task.score(self.dev.examples, self.trained.answer(self.dev, bf16=self.bf16))
 
     def keep_as_best(self) -> None:
@@ -104,6 +154,7 @@ class Learner:
 
     def tensors(self) -> dict[str, Tensor]:
         """All that a checkpoint holds."""
+        self.settle()
         found = {f"now.{name}": tensor for name, tensor in self.model.state_dict().items()}
         found |= {f"best.{name}": tensor for name, tensor in (self.best or {}).items()}
         for name, parameter in self.learning.items():
@@ -124,14 +175,25 @@ class Learner:
             self.model.load_state_dict(parts["now"])
             for key, tensor in parts["adam"].items():
                 kind, _, name = key.partition(".")
-                # Adam counts its steps on the host, unless it is the fused one.
-                place = self.device if kind != "step" or self.device.type == "cuda" else "cpu"
-                self.optimizer.state[self.learning[name]][kind] = tensor.clone().to(place)
+                self.optimizer.state[self.learning[name]][kind] = tensor.clone().to(self.device)
             for name, parameter in self.learning.items():
                 _require_adam_state(self.optimizer.state.get(parameter, {}), parameter, name=name)
         except (RuntimeError, KeyError) as error:
             raise ResumeError(f"the checkpoint does not fit the model: {one_line(error)}") from None
         self.best = {name: tensor.clone().to(self.device) for name, tensor in parts["best"].items()} or None
+
+
+def reason_against_fixed_steps(
+    model: TaskModel, data: Dataset, config: TaskTrainConfig, device: torch.device
+) -> str | None:
+    """Why steps are not taken in fixed shapes, which only a GPU gains from."""
+    if device.type != "cuda":
+        return "the device is no GPU"
+    if not config.cuda_graphs:
+        return "train.cuda_graphs is false"
+    if not model.can_be_captured:
+        return f"{type(model).__name__} has steps of many shapes"
+    return None if data.has_fixed_shapes else "the layers of the biLM are not in the memory of the GPU"
 
 
 def _require_adam_state(state: Mapping[str, Tensor], parameter: Tensor, *, name: str) -> None:

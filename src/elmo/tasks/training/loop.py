@@ -92,6 +92,7 @@ class TrainingLoop:
             for rows in batches[progress.step_in_epoch :]:
                 reason = self.stop.reason()
                 if reason is not None:
+                    learner.settle()
                     progress.loss += _total(losses)
                     return reason
                 losses.append(learner.step(rows, learner.global_step(progress)))
@@ -99,6 +100,7 @@ class TrainingLoop:
                 bar.update()
                 if not bar.disable and len(losses) % SHOW_LOSS_EVERY == 0:
                     bar.set_postfix(loss=f"{float(losses[-1]):.3f}", refresh=False)
+        learner.settle()
         progress.loss += _total(losses)
         return None
 

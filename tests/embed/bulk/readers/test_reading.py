@@ -11,7 +11,7 @@ import safetensors.numpy
 from elmo.embed.bulk.job import embed_file
 from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.bulk.readers.reading import read_vectors
-from elmo.embed.bulk.writers import row
+from elmo.embed.bulk.writers import part
 from elmo.embed.bulk.writers.formats import FORMATS
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, InputError
@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def _small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row, "ROWS_IN_GROUP", 4)
+    monkeypatch.setattr(part, "ROWS_IN_GROUP", 4)
 
 
 @pytest.mark.parametrize("options", [{}, {"layers": "all"}, {"pooling": "mean"}, {"layers": "all", "pooling": "max"}])

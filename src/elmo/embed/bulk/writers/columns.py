@@ -4,8 +4,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from elmo.embed.bulk.writers.row import Row, Shape, in_groups
+from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.row import Shape
 from elmo.errors import MissingExtraError
 
 
@@ -35,25 +37,53 @@ def schema_of(shape: Shape) -> Any:
     )
 
 
-def groups_of_rows(rows: Iterable[Row], shape: Shape) -> Iterator[list[Any]]:
-    """The columns of the schema, for some rows after others."""
+def groups_of_columns(parts: Iterable[Part], shape: Shape) -> Iterator[list[Any]]:
+    """The columns of the schema, for some lines after others."""
+    for part in parts:
+        for group in part.groups():
+            yield [*text_columns(group, shape), *vector_arrays(group, shape)]
+
+
+def text_columns(group: Part, shape: Shape) -> list[Any]:
+    """The columns of the schema but for the vectors."""
+    arrow, _ = import_pyarrow()
+    columns: list[Any] = [strings(arrow, [line.file or "" for line in group.lines])] if shape.files else []
+    first_tokens = group.first_tokens
+    places = group.sentence_starts - np.repeat(first_tokens[:-1], np.diff(group.first_sentences))
+    return [
+        *columns,
+        arrow.array([line.line for line in group.lines], arrow.int64()),
+        strings(arrow, [line.text for line in group.lines]),
+        arrow.ListArray.from_arrays(_offsets(arrow, first_tokens), tokens_column(arrow, group)),
+        arrow.ListArray.from_arrays(_offsets(arrow, group.first_sentences), arrow.array(places.astype(np.int32))),
+    ]
+
+
+def tokens_column(arrow: Any, group: Part) -> Any:
+    """The tokens of all lines, each distinct word handed over once."""
+    return strings(arrow, group.words).take(arrow.array(group.ids))
+
+
+def vector_arrays(group: Part, shape: Shape) -> list[Any]:
+    """The columns of vectors."""
     arrow, _ = import_pyarrow()
     vector = vector_type(shape)
-    for group in in_groups(rows):
-        columns: list[Any] = [strings(arrow, [row.file or "" for row in group])] if shape.files else []
-        columns += [
-            arrow.array([row.line for row in group], arrow.int64()),
-            strings(arrow, [row.text for row in group]),
-            arrow.ListArray.from_arrays(
-                _offsets(arrow, [len(row.tokens) for row in group]),
-                strings(arrow, [token for row in group for token in row.tokens]),
-            ),
-            arrow.array([row.sentence_starts for row in group], arrow.list_(arrow.int32())),
-        ]
-        for n in range(shape.layers or 1):
-            arrays = [row.vectors if shape.layers is None else row.vectors[n] for row in group]
-            columns.append(_vectors(arrow, arrays, vector, shape))
-        yield columns
+    columns = []
+    for n in range(shape.layers or 1):
+        fixed = arrow.FixedSizeListArray.from_arrays(
+            arrow.array(vectors_of_layer(group, n, shape).reshape(-1)), type=vector
+        )
+        columns.append(
+            fixed if shape.pooled else arrow.ListArray.from_arrays(_offsets(arrow, group.first_tokens), fixed)
+        )
+    return columns
+
+
+def vectors_of_layer(group: Part, number: int, shape: Shape) -> npt.NDArray[Any]:
+    """The vectors of one layer, contiguous: [tokens, D], or [lines, D] when pooled."""
+    if shape.layers is None:
+        return np.ascontiguousarray(group.vectors)
+    return np.ascontiguousarray(group.vectors[:, number] if shape.pooled else group.vectors[number])
 
 
 def vector_type(shape: Shape) -> Any:
@@ -69,16 +99,8 @@ def vector_columns(shape: Shape) -> list[str]:
     return ["vector" if shape.pooled else "vectors"]
 
 
-def _vectors(arrow: Any, arrays: list[Any], vector: Any, shape: Shape) -> Any:
-    flat = np.concatenate([array.reshape(-1) for array in arrays])
-    fixed = arrow.FixedSizeListArray.from_arrays(arrow.array(flat), type=vector)
-    if shape.pooled:
-        return fixed
-    return arrow.ListArray.from_arrays(_offsets(arrow, [len(array) for array in arrays]), fixed)
-
-
-def _offsets(arrow: Any, lengths: list[int]) -> Any:
-    return arrow.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
+def _offsets(arrow: Any, starts: npt.NDArray[np.int64]) -> Any:
+    return arrow.array(starts.astype(np.int32))
 
 
 def strings(arrow: Any, texts: list[str]) -> Any:

@@ -4,14 +4,17 @@ Without torch or the formats' libraries, so that the command line can offer the 
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from elmo.errors import ConfigError
 
 if TYPE_CHECKING:
-    from elmo.embed.bulk.writers.row import Row, Shape
+    from elmo.embed.bulk.writers.appender import Appender
+    from elmo.embed.bulk.writers.part import Part
+    from elmo.embed.bulk.writers.row import Shape
 
 Format = Literal["hdf5-allennlp", "hdf5-bilm", "parquet", "parquet-flat", "arrow", "safetensors", "npz", "jsonl"]
 STANDARD_STREAM = "-"  # as a name: standard input or output, which has JSON lines
@@ -19,48 +22,52 @@ STANDARD_STREAM = "-"  # as a name: standard input or output, which has JSON lin
 
 @dataclass(frozen=True, kw_only=True)
 class OutputFormat:
-    """One format. `require` fails where what it needs is not installed; `by_token`: a row is a token, not a line."""
+    """One format. `require` fails where what it needs is not installed; `by_token`: a row is a token, not a line.
 
-    write: "Callable[[Iterable[Row], Path, Shape], None]"
+    A file is written in one go by `write`, or grows at its end by what `append` makes.
+    """
+
+    write: "Callable[[Iterable[Part], Path, Shape], None] | None" = None
+    append: "Callable[[BinaryIO, Shape], Appender] | None" = None
     suffixes: tuple[str, ...] = ()
     require: Callable[[], object] = lambda: None
     by_token: bool = False
 
 
-def _allennlp(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
+def _allennlp(parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
     from elmo.embed.bulk.writers.hdf5 import write_hdf5
 
-    write_hdf5(rows, path, shape, layout="allennlp")
+    write_hdf5(parts, path, shape, layout="allennlp")
 
 
-def _bilm(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
+def _bilm(parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
     from elmo.embed.bulk.writers.hdf5 import write_hdf5
 
-    write_hdf5(rows, path, shape, layout="bilm")
+    write_hdf5(parts, path, shape, layout="bilm")
 
 
-def _parquet(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
-    from elmo.embed.bulk.writers.parquet import write_parquet
+def _parquet(file: BinaryIO, shape: "Shape") -> "Appender":
+    from elmo.embed.bulk.writers.parquet import ParquetAppender
 
-    write_parquet(rows, path, shape)
-
-
-def _arrow(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
-    from elmo.embed.bulk.writers.arrow import write_arrow
-
-    write_arrow(rows, path, shape)
+    return ParquetAppender(file, shape)
 
 
-def _safetensors(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
-    from elmo.embed.bulk.writers.safetensors import write_safetensors
+def _arrow(file: BinaryIO, shape: "Shape") -> "Appender":
+    from elmo.embed.bulk.writers.arrow import ArrowAppender
 
-    write_safetensors(rows, path, shape)
+    return ArrowAppender(file, shape)
 
 
-def _flat(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
-    from elmo.embed.bulk.writers.flat import write_flat
+def _safetensors(file: BinaryIO, shape: "Shape") -> "Appender":
+    from elmo.embed.bulk.writers.safetensors import SafetensorsAppender
 
-    write_flat(rows, path, shape)
+    return SafetensorsAppender(file, shape)
+
+
+def _flat(file: BinaryIO, shape: "Shape") -> "Appender":
+    from elmo.embed.bulk.writers.flat import FlatAppender
+
+    return FlatAppender(file, shape)
 
 
 def _pyarrow() -> None:
@@ -69,29 +76,42 @@ def _pyarrow() -> None:
     import_pyarrow()
 
 
-def _npz(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
+def _npz(parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
     from elmo.embed.bulk.writers.npz import write_npz
 
-    write_npz(rows, path, shape)
+    write_npz(parts, path, shape)
 
 
-def _jsonl(rows: "Iterable[Row]", path: Path, shape: "Shape") -> None:
+def _jsonl(parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
     from elmo.embed.bulk.writers.jsonl import write_jsonl
 
-    write_jsonl(rows, path, shape)
+    write_jsonl(parts, path, shape)
 
 
 FORMATS: dict[Format, OutputFormat] = {
     "hdf5-allennlp": OutputFormat(write=_allennlp, suffixes=(".hdf5", ".h5")),
     "hdf5-bilm": OutputFormat(write=_bilm),
-    "parquet": OutputFormat(write=_parquet, suffixes=(".parquet",), require=_pyarrow),
-    "arrow": OutputFormat(write=_arrow, suffixes=(".arrow",), require=_pyarrow),
-    "safetensors": OutputFormat(write=_safetensors, suffixes=(".safetensors",)),
-    "parquet-flat": OutputFormat(write=_flat, require=_pyarrow, by_token=True),
+    "parquet": OutputFormat(append=_parquet, suffixes=(".parquet",), require=_pyarrow),
+    "arrow": OutputFormat(append=_arrow, suffixes=(".arrow",), require=_pyarrow),
+    "safetensors": OutputFormat(append=_safetensors, suffixes=(".safetensors",)),
+    "parquet-flat": OutputFormat(append=_flat, require=_pyarrow, by_token=True),
     "npz": OutputFormat(write=_npz, suffixes=(".npz",)),
     "jsonl": OutputFormat(write=_jsonl, suffixes=(".jsonl",)),
 }
 SUFFIXES: dict[str, Format] = {suffix: name for name, known in FORMATS.items() for suffix in known.suffixes}
+
+
+def write_whole(name: Format, parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
+    """A file of all parts, from its beginning to its end."""
+    known = FORMATS[name]
+    if known.write is not None:
+        known.write(parts, path, shape)
+        return
+    assert known.append is not None
+    with open(path, "wb") as file, closing(known.append(file, shape)) as appender:
+        for part in parts:
+            appender.write(part)
+        appender.finish()
 
 
 def format_of(output: str, chosen: Format | None = None) -> Format:

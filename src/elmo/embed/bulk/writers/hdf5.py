@@ -15,18 +15,19 @@ from typing import Literal
 import h5py
 import numpy as np
 
-from elmo.embed.bulk.writers.row import Row, Shape
+from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.row import Shape
 
 Layout = Literal["bilm", "allennlp"]
 
 
-def write_hdf5(rows: Iterable[Row], path: Path, shape: Shape, *, layout: Layout = "allennlp") -> None:
-    """Write rows in input order; iterating over the file gives them in that order."""
+def write_hdf5(parts: Iterable[Part], path: Path, shape: Shape, *, layout: Layout = "allennlp") -> None:
+    """Write lines in input order; iterating over the file gives them in that order."""
     strings = h5py.string_dtype("utf-8")
     sentences: dict[str, str] = {}
     # "latest": attributes over 64 kB (the tokens of a long line) need it, and many links are faster.
     with h5py.File(path, "w", libver="latest", track_order=True) as file:
-        for row in rows:
+        for row in (row for part in parts for row in part.rows()):
             data = row.vectors.astype(shape.dtype, copy=False)
             dataset = file.create_dataset(str(row.number), data=data, track_order=False)
             dataset.attrs.create("tokens", np.array([_storable(t) for t in row.tokens], dtype=object), dtype=strings)

@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elmo.embed.bulk.writers.row import Row, Shape
+from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.row import Shape
 
 
-def write_npz(rows: Iterable[Row], path: Path, shape: Shape) -> None:
+def write_npz(parts: Iterable[Part], path: Path, shape: Shape) -> None:
     """Member by member, so that memory does not grow with the file."""
     starts: dict[str, int] = {}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
-        for row in rows:
+        for row in (row for part in parts for row in part.rows()):
             _write_member(archive, f"{row.number}", row.vectors)
             # numpy drops NULs at the end of a string; HDF5's layouts write the same sign for them.
             tokens = [token.replace("\0", "\N{SYMBOL FOR NULL}") for token in row.tokens]

@@ -1,22 +1,49 @@
 """Parquet: one row a line; `tokens` and, for each token, a vector of fixed size. Needs the extra `parquet`."""
 
-from collections.abc import Iterable
-from pathlib import Path
+from typing import Any, BinaryIO, ClassVar
 
-from elmo.embed.bulk.writers.columns import groups_of_rows, import_pyarrow, schema_of
-from elmo.embed.bulk.writers.row import Row, Shape
+import numpy as np
+
+from elmo.embed.bulk.writers.appender import Appender, Standing
+from elmo.embed.bulk.writers.columns import schema_of, text_columns, vector_columns, vectors_of_layer
+from elmo.embed.bulk.writers.parquetfile import ParquetStream
+from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.row import Shape
 
 
-def write_parquet(rows: Iterable[Row], path: Path, shape: Shape) -> None:
+class ParquetAppender(Appender):
     """The columns that `schema_of` says, a row group after the other."""
-    arrow, parquet = import_pyarrow()
-    schema = schema_of(shape)
-    # Vectors do not compress, and dictionaries and statistics of floats only cost time.
-    written_as = {
+
+    written_as: ClassVar[dict[str, Any]] = {
         "compression": {"text": "zstd", "tokens.list.element": "zstd"},
         "use_dictionary": ["file", "tokens.list.element"],
         "write_statistics": ["line"],
     }
-    with parquet.ParquetWriter(path, schema, **written_as) as writer:
-        for columns in groups_of_rows(rows, shape):
-            writer.write_table(arrow.Table.from_arrays(columns, schema=schema))
+
+    def __init__(self, file: BinaryIO, shape: Shape) -> None:
+        super().__init__(file, shape)
+        schema, vectors = self._schema()
+        self._stream = ParquetStream(file, schema, vectors=vectors, written_as=self.written_as)
+
+    def write(self, part: Part) -> bytes:
+        before = len(self._stream.row_groups)
+        for group in part.groups():
+            self._write_group(group)
+        return self._stream.dump_groups(before)
+
+    def restore(self, standing: Standing) -> None:
+        self._stream.restore_groups(standing.kept, standing.stop)
+
+    def finish(self) -> None:
+        self._stream.finish()
+
+    def _schema(self) -> tuple[Any, list[str]]:
+        """The schema, and which of its columns are vectors: the last ones."""
+        return schema_of(self._shape), vector_columns(self._shape)
+
+    def _write_group(self, group: Part) -> None:
+        counts = np.ones(len(group), np.int64) if self._shape.pooled else np.diff(group.first_tokens)
+        self._stream.write(text_columns(group, self._shape), self._vectors(group), counts)
+
+    def _vectors(self, group: Part) -> list[Any]:
+        return [vectors_of_layer(group, n, self._shape) for n in range(self._shape.layers or 1)]

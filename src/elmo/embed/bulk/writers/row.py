@@ -1,15 +1,10 @@
 """Input lines, and lines with their vectors: what writers write, whatever the format."""
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-# A group of rows that are written together ends at either bound.
-ROWS_IN_GROUP = 16_384
-BYTES_IN_GROUP = 32 << 20
 
 
 class Line(NamedTuple):
@@ -43,17 +38,3 @@ class Shape:
     pooled: bool
     dtype: str  # "float32" or "float16"
     files: bool  # whether rows say which file they are from
-
-
-def in_groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """The same rows, some at a time."""
-    group: list[Row] = []
-    size = 0
-    for row in rows:
-        group.append(row)
-        size += row.vectors.nbytes
-        if len(group) == ROWS_IN_GROUP or size >= BYTES_IN_GROUP:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group

@@ -8,14 +8,15 @@ with the text but is not vectors waits in unnamed temporary files until the end,
 import contextlib
 import json
 import tempfile
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
-from elmo.embed.bulk.writers.row import Row, Shape, in_groups
+from elmo.embed.bulk.writers.appender import Appender, Standing
+from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.row import Shape
+from elmo.embed.numbered import ranges, running_total
 
 # The header is written last, into a place that was left for it; a page, so that the vectors begin at one.
 HEADER_BYTES = 4096
@@ -51,45 +52,65 @@ class _Strings:
             self.starts.add(self.bytes.count + np.cumsum([len(text) for text in encoded]))
             self.bytes.add(b"".join(encoded))
 
+    def add_words(self, words: list[str], ids: npt.NDArray[np.int32]) -> None:
+        """The word of each number."""
+        encoded = [word.encode("utf-8", "replace") for word in words]
+        data = np.frombuffer(b"".join(encoded), np.uint8)
+        starts = running_total(np.fromiter(map(len, encoded), np.int64, len(encoded)))
+        lengths = np.diff(starts)[ids]
+        self.starts.add(self.bytes.count + np.cumsum(lengths))
+        self.bytes.add(data[ranges(starts[:-1][ids], lengths)])
 
-def write_safetensors(rows: Iterable[Row], path: Path, shape: Shape) -> None:
+
+class SafetensorsAppender(Appender):
     """Arrays `vectors`, `line_starts`, `sentence_starts`, `tokens`, `texts`; `files` where the input is several."""
-    dtype = np.dtype(shape.dtype).newbyteorder("<")
-    layers = [] if shape.layers is None else [shape.layers]
-    count = line_count = 0
-    last_file: str | None = None
-    with contextlib.ExitStack() as opened, open(path, "wb") as file:
-        lines, sentences, files = (_Column("<i8", opened) for _ in range(3))
-        tokens, texts, names = (_Strings(opened) for _ in range(3))
-        lines.add(np.zeros(1))
+
+    def __init__(self, file: BinaryIO, shape: Shape) -> None:
+        super().__init__(file, shape)
+        self._dtype = np.dtype(shape.dtype).newbyteorder("<")
+        self._tokens_before = self._lines_before = 0
+        self._last_file: str | None = None
+        self._lines, self._sentences, self._file_starts = (_Column("<i8", self._opened) for _ in range(3))
+        self._tokens, self._texts, self._files = (_Strings(self._opened) for _ in range(3))
+        self._lines.add(np.zeros(1))
         file.write(bytes(HEADER_BYTES))
-        for group in in_groups(rows):
-            for row in group:
-                vectors = row.vectors
-                if layers and not shape.pooled:
-                    vectors = vectors.transpose(1, 0, 2)  # [T, L, D]: the layers of a token stand together
-                file.write(np.ascontiguousarray(vectors, dtype).data)
-                if shape.files and row.file != last_file:
-                    files.add(np.array([row.number]))
-                    names.add([row.file or ""])
-                    last_file = row.file
-            ends = count + np.cumsum([len(row.tokens) for row in group])
-            starts = np.append(count, ends[:-1])
-            sentences.add(
-                np.array([start + n for start, row in zip(starts, group, strict=True) for n in row.sentence_starts])
-            )
-            tokens.add([token for row in group for token in row.tokens])
-            texts.add([row.text for row in group])
-            lines.add(ends)
-            count = int(ends[-1])
-            line_count += len(group)
-        columns = {"line_starts": lines, "sentence_starts": sentences}
-        strings = {"tokens": tokens, "texts": texts}
-        if shape.files:
-            columns["file_starts"], strings["files"] = files, names
-        for name, texts_of in strings.items():
-            columns[f"{name}.starts"], columns[f"{name}.bytes"] = texts_of.starts, texts_of.bytes
-        _write_end(file, columns, [line_count if shape.pooled else count, *layers, shape.dim], dtype, shape)
+
+    def write(self, part: Part) -> bytes:
+        vectors = part.vectors
+        if self._shape.layers is not None and not self._shape.pooled:
+            vectors = vectors.transpose(1, 0, 2)  # [T, L, D]: the layers of a token stand together
+        self._file.write(np.ascontiguousarray(vectors, self._dtype).data)
+        self._add_columns(part)
+        return b""
+
+    def restore(self, standing: Standing) -> None:
+        self._add_columns(standing.part)
+
+    def _add_columns(self, part: Part) -> None:
+        """What stands behind the vectors."""
+        count = self._tokens_before
+        for line in part.lines if self._shape.files else []:
+            if line.file != self._last_file:
+                self._file_starts.add(np.array([line.number]))
+                self._files.add([line.file or ""])
+                self._last_file = line.file
+        self._sentences.add(count + part.sentence_starts)
+        self._tokens.add_words(part.words, part.ids)
+        self._texts.add([line.text for line in part.lines])
+        self._lines.add(count + part.first_tokens[1:])
+        self._tokens_before += len(part.ids)
+        self._lines_before += len(part)
+
+    def finish(self) -> None:
+        columns = {"line_starts": self._lines, "sentence_starts": self._sentences}
+        strings = {"tokens": self._tokens, "texts": self._texts}
+        if self._shape.files:
+            columns["file_starts"], strings["files"] = self._file_starts, self._files
+        for name, texts in strings.items():
+            columns[f"{name}.starts"], columns[f"{name}.bytes"] = texts.starts, texts.bytes
+        layers = [] if self._shape.layers is None else [self._shape.layers]
+        rows = self._lines_before if self._shape.pooled else self._tokens_before
+        _write_end(self._file, columns, [rows, *layers, self._shape.dim], self._dtype, self._shape)
 
 
 def _write_end(
