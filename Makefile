@@ -52,7 +52,7 @@ $(VENV)-browser/.installed: pyproject.toml constraints.txt
 	touch $@
 
 test-browser: $(VENV)-browser/.installed
-	$(VENV)-browser/bin/python -m pytest -m browser -rs tests/apps/explore
+	$(VENV)-browser/bin/python -m pytest -m browser -rs tests/apps/explore tests/reproduce
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

@@ -22,8 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from benchmarks.tasks.jobs import Job, make_all
-from benchmarks.tasks.report import read_results
+from benchmarks.tasks.jobs import Job, make_all, read_results
 from benchmarks.tuning.recipes import RECIPES
 from benchmarks.tuning.table import best_ways, make_tables
 from benchmarks.tuning.texts import TEXTS

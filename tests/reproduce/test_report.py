@@ -14,7 +14,7 @@ from elmo.reproduce.report.build import report_parts, write_report
 from elmo.reproduce.report.drawing import COLOURS, Series, line_plot
 from elmo.reproduce.report.facts import Facts
 from elmo.reproduce.report.findings import PaperFinding, check_findings
-from elmo.reproduce.report.parts import Part, ReportTable
+from elmo.reproduce.report.parts import ReportPart, ReportTable
 from elmo.reproduce.settings import AnyData, TaskData
 
 ALL = ["table1", "table2", "table3", "table5", "table6", "table7", "figure1", "figure2"]
@@ -142,7 +142,7 @@ def test_a_finding_of_several_data_sets_may_be_held_in_part(names: Comparison) -
 def test_both_pages_hold_every_cell_and_picture(names: Comparison, tmp_path: Path) -> None:
     parts, findings = report_parts(ALL, [names], RUNS)
     parts.append(
-        Part(name="odd", title="<odd> & *so*", tables=[ReportTable(caption="c", columns=["a|b"], rows=[["<i>"]])])
+        ReportPart(name="odd", title="<odd> & *so*", tables=[ReportTable(caption="c", columns=["a|b"], rows=[["<i>"]])])
     )
     facts = Facts(date="2026-01-02", command="elmo reproduce all", runs=RUNS, missing=["squad: not there"])
     write_report(tmp_path, parts, findings, facts)
@@ -151,7 +151,9 @@ def test_both_pages_hold_every_cell_and_picture(names: Comparison, tmp_path: Pat
         for table in part.tables:
             for cell in (cell for row in table.rows for cell in row if cell.strip("*") and "<" not in cell):
                 assert cell in text
-                assert re.sub(r"\*+", "", cell).replace("'", "&#x27;") in re.sub("<[^>]*>", "", page)
+                assert re.sub(r"\*+", "", cell).replace("'", "&#x27;") in re.sub("<[^>]*>", "", page).replace(
+                    "\u00a0", " "
+                )
         for picture in part.pictures:
             xml.dom.minidom.parseString(picture.svg)
             assert f"pictures/{picture.name}.svg" in text

@@ -13,7 +13,7 @@ from elmo.analysis.similarity import unit
 from elmo.embed.embedder import Embedder
 from elmo.errors import InputError, MissingExtraError
 from elmo.reproduce import paper
-from elmo.reproduce.report.parts import Part, ReportTable
+from elmo.reproduce.report.parts import ReportPart, ReportTable
 from elmo.tasks.embedding.wordvectors import WordVectors, read_word_vectors
 
 logger = logging.getLogger(__name__)
@@ -34,11 +34,11 @@ def table_4(
     index: WordIndex | None,
     vectors: Path | None,
     train_vectors: bool = False,
-) -> Part:
+) -> ReportPart:
     """Neighbours among the sentences of an index, or the packaged ones."""
     from elmo.analysis.index import answer_from_index  # loads what searches only here
 
-    part = Part(name="table4", title="Table 4: neighbours of a word, with its context and without")
+    part = ReportPart(name="table4", title="Table 4: neighbours of a word, with its context and without")
     if index is None:
         where = f"{len(read_collection())} packaged sentences"
         answers = answer_questions(embedder, QUESTIONS, _packaged(embedder), count=COUNT)
@@ -66,8 +66,8 @@ def nearest_words(vectors: WordVectors, word: str, count: int = NEAREST) -> list
         raise InputError(f"the static vectors have no word {word!r}; take a file that has it")
     own = vectors.words.index(word)
     similar = unit(vectors.vectors) @ unit(vectors.vectors[own])
-    similar[own] = -np.inf
-    return [vectors.words[n] for n in np.argsort(-similar, kind="stable")[:count].tolist()]
+    nearest = [n for n in np.argsort(-similar, kind="stable").tolist() if n != own]
+    return [vectors.words[n] for n in nearest[:count]]
 
 
 def word2vec(sentences: Iterable[Sequence[str]], *, dim: int = 100) -> WordVectors:

@@ -20,7 +20,7 @@ from elmo.reproduce.queue import RunQueue, make_missing
 from elmo.reproduce.report.build import PAGE, comparisons, report_parts, write_report
 from elmo.reproduce.report.facts import Facts
 from elmo.reproduce.report.layers import small_table_5, small_table_6
-from elmo.reproduce.report.parts import Part
+from elmo.reproduce.report.parts import ReportPart
 from elmo.reproduce.runs import RUNS, RunFile, read_runs
 from elmo.reproduce.settings import AnyData, ProbeData, SenseData, TaskData, missing_files
 
@@ -111,7 +111,7 @@ def _write(wishes: Wishes, there: Mapping[str, AnyData], queues: Sequence[RunQue
     write_report(wishes.output, parts, findings, Facts(date=date, command=wishes.command, runs=runs, missing=missing))
 
 
-def _small_parts(wishes: Wishes, there: Mapping[str, AnyData]) -> dict[str, Part]:
+def _small_parts(wishes: Wishes, there: Mapping[str, AnyData]) -> dict[str, ReportPart]:
     """What is made of the packaged sentences, or of an index, by this very process."""
     kinds = {type(data) for data in there.values()}
     large = {name for name, kind in (("table5", SenseData), ("table6", ProbeData)) if kind in kinds}
@@ -119,7 +119,7 @@ def _small_parts(wishes: Wishes, there: Mapping[str, AnyData]) -> dict[str, Part
     if not wanted:
         return {}
     embedder: Embedder = load(wishes.model, device=wishes.device)
-    found: dict[str, Part] = {}
+    found: dict[str, ReportPart] = {}
     if "table4" in wanted:
         from elmo.analysis.index import open_index
 
@@ -143,7 +143,7 @@ def _threads(count: int | None) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _place(part: Part) -> int:
+def _place(part: ReportPart) -> int:
     return list(CATALOGUE).index(part.name)
 
 

@@ -11,7 +11,7 @@ from elmo.reproduce.report.findings import PaperFinding, check_findings
 from elmo.reproduce.report.layers import table_5, table_6
 from elmo.reproduce.report.markdown import PICTURES, markdown
 from elmo.reproduce.report.page import report_page
-from elmo.reproduce.report.parts import Part
+from elmo.reproduce.report.parts import ReportPart
 from elmo.reproduce.report.plots import figure_1, figure_2
 from elmo.reproduce.report.scores import table_1, table_2, table_3, table_7
 from elmo.reproduce.settings import Options, TaskData
@@ -31,11 +31,11 @@ def comparisons(
 
 def report_parts(
     names: Sequence[str], sets: Sequence[Comparison], runs: Sequence[Mapping[str, Any]]
-) -> tuple[list[Part], list[PaperFinding]]:
+) -> tuple[list[ReportPart], list[PaperFinding]]:
     """The wanted parts, in the paper's order, and the findings that the runs can tell of."""
     senses = [run for run in runs if run["kind"] == "senses"]
     tags = [run for run in runs if run["kind"] == "probe"]
-    made: dict[str, Callable[[], Part]] = {
+    made: dict[str, Callable[[], ReportPart]] = {
         "table1": lambda: table_1(sets),
         "table2": lambda: table_2(sets),
         "table3": lambda: table_3(sets),
@@ -52,7 +52,7 @@ def report_parts(
     return parts, check_findings(sets, senses, tags)
 
 
-def write_report(folder: Path, parts: Sequence[Part], findings: Sequence[PaperFinding], facts: Facts) -> None:
+def write_report(folder: Path, parts: Sequence[ReportPart], findings: Sequence[PaperFinding], facts: Facts) -> None:
     """report.html, report.md and the pictures of that."""
     pictures = folder / PICTURES
     pictures.mkdir(parents=True, exist_ok=True)

@@ -6,15 +6,15 @@ from typing import Any
 
 from elmo.reproduce import paper
 from elmo.reproduce.comparison import spread
-from elmo.reproduce.report.parts import Part, ReportTable
+from elmo.reproduce.report.parts import ReportPart, ReportTable
 
 Run = Mapping[str, Any]
 TOGETHER = "together"
 
 
-def table_5(runs: Sequence[Run]) -> Part:
+def table_5(runs: Sequence[Run]) -> ReportPart:
     """F1 of word senses by layer."""
-    part = Part(name="table5", title="Table 5: word senses by layer")
+    part = ReportPart(name="table5", title="Table 5: word senses by layer")
     for run in runs:
         count = len(run["scores"][0]["layers"])
         columns = ["test set", "words", "first sense", "tokens", *_lstms(count), "mean of the layers"]
@@ -29,9 +29,9 @@ def table_5(runs: Sequence[Run]) -> Part:
     return part
 
 
-def table_6(runs: Sequence[Run]) -> Part:
+def table_6(runs: Sequence[Run]) -> ReportPart:
     """Accuracy of tags by layer."""
-    part = Part(name="table6", title="Table 6: parts of speech by layer")
+    part = ReportPart(name="table6", title="Table 6: parts of speech by layer")
     if runs:
         count = len(runs[0]["dev"])
         rows = [[split, *(spread([run[split][n] for run in runs]) for n in range(count))] for split in ("dev", "test")]
@@ -43,9 +43,9 @@ def table_6(runs: Sequence[Run]) -> Part:
     return part
 
 
-def small_table_5(shares: Sequence[Sequence[float]]) -> Part:
+def small_table_5(shares: Sequence[Sequence[float]]) -> ReportPart:
     """Senses of the packaged sentences, without a corpus that is annotated."""
-    part = Part(name="table5", title="Table 5 in small: senses of the packaged words by layer")
+    part = ReportPart(name="table5", title="Table 5 in small: senses of the packaged words by layer")
     names = ("24 words, 240 sentences", "25 other words, 500 sentences")
     rows = [[name, *_told(*layers)] for name, layers in zip(names, shares, strict=True)]
     caption = "Share of the uses whose nearest other use of the word has the same sense (%)"
@@ -54,9 +54,9 @@ def small_table_5(shares: Sequence[Sequence[float]]) -> Part:
     return part
 
 
-def small_table_6(shares: Sequence[float]) -> Part:
+def small_table_6(shares: Sequence[float]) -> ReportPart:
     """Nouns and verbs of the packaged sentences."""
-    part = Part(name="table6", title="Table 6 in small: nouns and verbs by layer")
+    part = ReportPart(name="table6", title="Table 6 in small: nouns and verbs by layer")
     rows = [["20 words, 160 sentences", *_told(*shares)]]
     caption = "Share of the uses told to be noun or verb by the uses of other words (%); a guess has 50"
     columns = ["sentences", "tokens", *_lstms(len(shares))]

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from elmo.reproduce import paper
 from elmo.reproduce.report.facts import Facts
 from elmo.reproduce.report.findings import PaperFinding
-from elmo.reproduce.report.parts import Part, ReportTable
+from elmo.reproduce.report.parts import ReportPart, ReportTable
 
 PICTURES = "pictures"
 
 
 def markdown(
-    title: str, parts: Sequence[Part], findings: Sequence[PaperFinding], facts: Facts, *, pictures: str
+    title: str, parts: Sequence[ReportPart], findings: Sequence[PaperFinding], facts: Facts, *, pictures: str
 ) -> str:
     """The whole text; `pictures` is the folder of the drawings, as links have it."""
     lines = [f"# {title}", "", f"Beside {paper.TITLE}.", ""]
@@ -33,7 +33,7 @@ def markdown_table(table: ReportTable) -> list[str]:
     return [*lines, *map(_row, table.rows), ""]
 
 
-def _part(part: Part, pictures: str) -> Iterator[str]:
+def _part(part: ReportPart, pictures: str) -> Iterator[str]:
     yield from (f"## {part.title}", "")
     for text in part.texts:
         yield from (text, "")

@@ -8,14 +8,15 @@ from html import escape
 from elmo.reproduce import paper
 from elmo.reproduce.report.facts import Facts
 from elmo.reproduce.report.findings import PaperFinding
-from elmo.reproduce.report.parts import Part, Picture, ReportTable
+from elmo.reproduce.report.parts import Picture, ReportPart, ReportTable
 
 STYLE = """
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 72rem; padding: 0 1rem 3rem; }
-h1, h2 { line-height: 1.2; overflow-wrap: anywhere; }
+h1, h2 { line-height: 1.2; }
+h1, h2, p, li { overflow-wrap: anywhere; }
 h2 { margin-top: 2.5rem; }
-code { overflow-wrap: anywhere; }
+
 .scroll { overflow-x: auto; margin: 1rem 0; }
 .scroll:focus-visible { outline: 2px solid #0072b2; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
@@ -32,12 +33,12 @@ nav ul { columns: 2; padding-left: 1.2rem; }
 """
 
 
-def report_page(title: str, parts: Sequence[Part], findings: Sequence[PaperFinding], facts: Facts) -> str:
+def report_page(title: str, parts: Sequence[ReportPart], findings: Sequence[PaperFinding], facts: Facts) -> str:
     """The whole page."""
     return "".join(f"{line}\n" for line in _lines(title, parts, findings, facts))
 
 
-def _lines(title: str, parts: Sequence[Part], findings: Sequence[PaperFinding], facts: Facts) -> Iterator[str]:
+def _lines(title: str, parts: Sequence[ReportPart], findings: Sequence[PaperFinding], facts: Facts) -> Iterator[str]:
     yield "<!DOCTYPE html>"
     yield f"<html lang='en'><head><meta charset='utf-8'><title>{escape(title)}</title>"
     yield "<meta name='viewport' content='width=device-width, initial-scale=1'>"
@@ -65,7 +66,7 @@ def _lines(title: str, parts: Sequence[Part], findings: Sequence[PaperFinding], 
     yield "</main></body></html>"
 
 
-def _part(part: Part) -> Iterator[str]:
+def _part(part: ReportPart) -> Iterator[str]:
     yield f"<section id='{escape(part.name)}'><h2>{escape(part.title)}</h2>"
     yield from (f"<p>{_marked(text)}</p>" for text in part.texts)
     for table in part.tables:
@@ -113,7 +114,7 @@ def _picture(picture: Picture) -> str:
 
 def _marked(text: str) -> str:
     """The few marks of cells and sentences as HTML."""
-    found = escape(text)
+    found = escape(text).replace(" ± ", "\u00a0±\u00a0")  # a line does not end there
     found = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", found)
     found = re.sub(r"(?<![\w*])\*(?!\s)(.+?)\*(?![\w*])", r"<em>\1</em>", found)
     return re.sub(r"`(.+?)`", r"<code>\1</code>", found)

@@ -25,7 +25,7 @@ class Picture:
 
 
 @dataclass(kw_only=True)
-class Part:
+class ReportPart:
     """A table or figure of the paper, made again."""
 
     name: str

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from elmo.reproduce.arms import ARMS, BASELINE, INPUT
 from elmo.reproduce.comparison import Comparison
 from elmo.reproduce.report.drawing import Series, line_plot, shares_plot
-from elmo.reproduce.report.parts import Part, Picture, ReportTable
+from elmo.reproduce.report.parts import Picture, ReportPart, ReportTable
 from elmo.reproduce.report.scores import curve_cells
 
 PLACES = ((INPUT, "input"), ("both", "input"), ("both", "output"), ("output", "output"))
 
 
-def figure_1(sets: Sequence[Comparison]) -> Part:
+def figure_1(sets: Sequence[Comparison]) -> ReportPart:
     """Scores over the share of the training data, without ELMo and with it."""
-    part = Part(name="figure1", title="Figure 1: less training data")
+    part = ReportPart(name="figure1", title="Figure 1: less training data")
     rows: list[list[str]] = []
     for one in sets:
         fractions = [f for f in sorted({*one.data.fractions, one.whole}) if one.of(BASELINE, f) and one.of(INPUT, f)]
@@ -38,9 +38,9 @@ def figure_1(sets: Sequence[Comparison]) -> Part:
     return part
 
 
-def figure_2(sets: Sequence[Comparison]) -> Part:
+def figure_2(sets: Sequence[Comparison]) -> ReportPart:
     """The shares of the layers at each place."""
-    part = Part(name="figure2", title="Figure 2: what the mixes learn")
+    part = ReportPart(name="figure2", title="Figure 2: what the mixes learn")
     rows = []
     for one in sets:
         bars = []

@@ -7,14 +7,14 @@ from elmo.reproduce import paper
 from elmo.reproduce.arms import ARMS, BASELINE, INPUT, TUNED
 from elmo.reproduce.comparison import Comparison, spread
 from elmo.reproduce.report.drawing import pairs_plot
-from elmo.reproduce.report.parts import Part, Picture, ReportTable
+from elmo.reproduce.report.parts import Picture, ReportPart, ReportTable
 
 Sets = Sequence[Comparison]
 
 
-def table_1(sets: Sets) -> Part:
+def table_1(sets: Sets) -> ReportPart:
     """The six tasks: baseline and ELMo at the input, on test."""
-    part = Part(name="table1", title="Table 1: what ELMo adds to six tasks")
+    part = ReportPart(name="table1", title="Table 1: what ELMo adds to six tasks")
     columns = [
         "task", "paper: baseline", "paper: ELMo", "paper: fewer errors", "baseline", "ELMo", "gain", "fewer errors",
         "seeds",
@@ -56,22 +56,22 @@ def table_1(sets: Sets) -> Part:
     return part
 
 
-def table_2(sets: Sets) -> Part:
+def table_2(sets: Sets) -> ReportPart:
     """The top layer alone, and all layers with a strong and a weak lambda, on dev."""
-    part = Part(name="table2", title="Table 2: all layers, or the top one; the penalty of the mix")
+    part = ReportPart(name="table2", title="Table 2: all layers, or the top one; the penalty of the mix")
     arms = (BASELINE, "top", "lambda 1", "lambda 0.001")
     return _by_arm(part, sets, arms, {row: list(values) for row, values in paper.TABLE2.items()})
 
 
-def table_3(sets: Sets) -> Part:
+def table_3(sets: Sets) -> ReportPart:
     """Where ELMo stands, on dev."""
-    part = Part(name="table3", title="Table 3: ELMo at the input, at the output, at both")
+    part = ReportPart(name="table3", title="Table 3: ELMo at the input, at the output, at both")
     return _by_arm(part, sets, (INPUT, "both", "output"), {row: list(values) for row, values in paper.TABLE3.items()})
 
 
-def table_7(sets: Sets) -> Part:
+def table_7(sets: Sets) -> ReportPart:
     """The perplexity of the biLM on a task's text before and after tuning, and what that does to the score."""
-    part = Part(name="table7", title="Table 7: the biLM tuned on the task's own text")
+    part = ReportPart(name="table7", title="Table 7: the biLM tuned on the task's own text")
     rows = []
     for one in sets:
         tuning = one.tuning()
@@ -103,7 +103,7 @@ def table_7(sets: Sets) -> Part:
     return part
 
 
-def _by_arm(part: Part, sets: Sets, arms: Sequence[str], theirs: dict[str, list[float]]) -> Part:
+def _by_arm(part: ReportPart, sets: Sets, arms: Sequence[str], theirs: dict[str, list[float]]) -> ReportPart:
     rows = []
     for one in sets:
         if one.data.paper is None or not any(one.of(arm) for arm in arms if arm not in (BASELINE, INPUT)):
