@@ -4,8 +4,8 @@
 
 `clean` is the folder of the cleaned texts. A share of 0.5 takes every other document, chosen by its number and the
 seed; a share of 2 takes each twice, the second time behind all others. Documents of the texts under `heldout` go into
-`english_heldout_new.txt` instead, about `words` of each. `mix.json` has what was taken of each text, with its licence,
-its origin and the evidence; `mix.md` is the same as a table.
+`english_heldout_new.txt` instead, `words` of each or a little more. `mix.json` has what was taken of each text, with
+its licence, its origin and the evidence; `mix.md` is the same as a table.
 """
 
 import argparse
@@ -72,14 +72,29 @@ def chance(*of: object) -> float:
     return int.from_bytes(hashlib.blake2b(repr(of).encode(), digest_size=7).digest(), "big") / (1 << 56)
 
 
+def held_out(path: Path, name: str, shares: Shares) -> set[int]:
+    """The numbers of the documents that are held out: in an order that looks random, until they have the words."""
+    if name not in shares.heldout:
+        return set()
+    ranked = sorted(
+        (chance(shares.seed, name, number, "heldout"), number, words_in(lines))
+        for number, lines in enumerate(read_documents(path))
+    )
+    chosen, words = set(), 0
+    for _, number, count in ranked:
+        if words >= shares.heldout_words:
+            break
+        chosen.add(number)
+        words += count
+    return chosen
+
+
 def take(path: Path, name: str, shares: Shares, heldout: list[list[str]], taken: Taken) -> Iterator[list[str]]:
     """The documents of a text that are trained on; what is held out is added to `heldout`."""
-    rate = 0.0
-    if name in shares.heldout:
-        rate = shares.heldout_words / max(1, sum(map(words_in, read_documents(path))))
+    apart = held_out(path, name, shares)
     for copy in range(math.ceil(shares.share[name])):
         for number, lines in enumerate(read_documents(path)):
-            if chance(shares.seed, name, number, "heldout") < rate:
+            if number in apart:
                 if copy == 0:
                     heldout.append(lines)
                     taken.heldout_words += words_in(lines)

@@ -38,7 +38,7 @@ SOURCES = (
         "speeches, interviews, press releases",
         "CC BY 3.0 AU",
         "github.com/wragge/pm-transcripts",
-        "seen in its repository, November 2026",
+        "README.md, lines 46 and 50",
     ),
     Source(
         "un_general_debates",
@@ -46,7 +46,7 @@ SOURCES = (
         "diplomatic speeches",
         "CC0",
         "UN General Debate Corpus",
-        "seen in its repository, November 2026",
+        "said where the text came from; not seen at its publisher",
     ),
     Source(
         "gutenberg_books",
@@ -62,7 +62,7 @@ SOURCES = (
         "novels",
         "texts in the public domain, markup CC BY 4.0",
         "github.com/COST-ELTeC/ELTeC-eng",
-        "seen in its repository, November 2026",
+        "README.md, line 21",
     ),
     Source(
         "common_voice_en",
@@ -70,7 +70,7 @@ SOURCES = (
         "single sentences",
         "CC0",
         "commonvoice.mozilla.org",
-        "seen in its repository, November 2026",
+        "said where the text came from; not seen at its publisher",
     ),
     Source(
         "wikinews",
@@ -78,7 +78,7 @@ SOURCES = (
         "news",
         "CC BY 2.5",
         "github.com/gucorpling/amalgum",
-        "seen in its repository, November 2026",
+        "README.md, line 88 and after",
     ),
     Source(
         "us_human_rights_reports",
@@ -102,7 +102,7 @@ SOURCES = (
         "conversation",
         "CC BY 4.0",
         "github.com/ppkn/metamuse-transcripts",
-        "seen in its repository, November 2026",
+        "README.md, line 26",
     ),
     Source(
         "ami_icsi_meetings",
@@ -142,7 +142,7 @@ SOURCES = (
         "conversation",
         "public domain in the United States",
         "github.com/Spacelog/Spacelog",
-        "works of the US government",
+        "README.md, line 256; works of the US government",
     ),
     Source(
         "sgd_dialogues",
@@ -158,7 +158,7 @@ SOURCES = (
         "dialogues",
         "CC BY 4.0",
         "github.com/google-research-datasets/Taskmaster",
-        "seen in its repository, November 2026",
+        "TM-4-2024/README.md, line 3",
     ),
     Source(
         "topical_chat",
@@ -198,7 +198,7 @@ SOURCES = (
         "articles",
         "public domain, CC0",
         "github.com/GSA, github.com/18F",
-        "seen in its repository, November 2026",
+        "LICENSE.md of each, lines 4; 3 and 5",
     ),
     Source(
         "free_handbooks",
@@ -206,7 +206,7 @@ SOURCES = (
         "handbooks",
         "CC BY 4.0",
         "github.com/programminghistorian, github.com/the-turing-way",
-        "seen in its repository, November 2026",
+        "README.md, line 104, of The Turing Way; that of the other seen November 2026",
     ),
     Source(
         "openstax_textbooks",
@@ -222,7 +222,7 @@ SOURCES = (
         "popular science",
         "CC BY 4.0, CC0",
         "github.com/elifesciences/elife-article-xml",
-        "seen in its repository, November 2026",
+        "README.md, line 9",
     ),
     Source(
         "medquad_health",
@@ -230,7 +230,7 @@ SOURCES = (
         "advice on health",
         "CC BY 4.0",
         "github.com/abachaa/MedQuAD",
-        "seen in its repository, November 2026",
+        "readme.txt, line 46",
     ),
     Source(
         "frus_diplomatic",
@@ -238,7 +238,7 @@ SOURCES = (
         "diplomatic papers since 1945",
         "public domain, CC0",
         "github.com/HistoryAtState/frus",
-        "seen in its repository, November 2026",
+        "LICENSE.md, lines 3 and 5",
     ),
     Source(
         "wikivoyage",
@@ -246,7 +246,7 @@ SOURCES = (
         "travel guides",
         "CC BY-SA 3.0",
         "github.com/gucorpling/amalgum",
-        "seen in its repository, November 2026",
+        "README.md, line 88 and after",
     ),
     Source(
         "wikipedia_film_plots",

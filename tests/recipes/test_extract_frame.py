@@ -146,3 +146,14 @@ def test_each_source_has_an_address_and_a_licence(capsys: pytest.CaptureFixture[
         for repository in extractor.repositories:
             assert re.fullmatch(r"[0-9a-f]{40}", repository.commit), name
             assert f"https://github.com/{repository.name}/archive/{repository.commit}.tar.gz" in listed
+
+
+def test_the_page_of_texts_names_each_repository_and_its_commit() -> None:
+    page = (Path(sources.__file__).parent / "TEXTS.md").read_text("utf-8")
+    for name, extractor in EXTRACTORS.items():
+        for repository in extractor.repositories:
+            short = repository.name.removeprefix("standardebooks/")
+            assert re.search(rf"{re.escape(short)}`?[ |,;]+{repository.commit[:7]}", page.replace("\n", " ")), (
+                name,
+                short,
+            )

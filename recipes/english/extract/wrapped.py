@@ -1,6 +1,8 @@
 """Paragraphs of text whose lines have hard ends: an empty line stands between two of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+from elmo.text.wrapped import study_breaks
 
 
 def paragraphs(text: str) -> Iterator[str]:
@@ -14,3 +16,9 @@ def paragraphs(text: str) -> Iterator[str]:
             lines = []
     if lines:
         yield " ".join(lines)
+
+
+def unwrapped(text: str) -> Iterable[str]:
+    """The lines of a text, or its paragraphs if the lines look as if they were cut at a width."""
+    lines = text.splitlines()
+    return paragraphs(text) if study_breaks(lines).wrapped else lines
