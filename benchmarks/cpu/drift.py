@@ -1,4 +1,4 @@
-"""How far int8 vectors are from float32 ones, on real text, and whether a classifier on top of them notices.
+"""How far int8 (or bfloat16) vectors are from float32 ones, on real text, and whether a classifier notices.
 
     python -m benchmarks.cpu.drift my-model --text sentences.txt
 
@@ -27,6 +27,7 @@ def main() -> None:
     parser.add_argument("model")
     parser.add_argument("--text", required=True, help="sentences, one a line, tokens with white space between")
     parser.add_argument("--tokens", type=int, default=10_000)
+    parser.add_argument("--precision", choices=("int8", "bfloat16"), default="int8")
     arguments = parser.parse_args()
     sentences, count = [], 0
     for line in Path(arguments.text).read_text("utf-8").splitlines():
@@ -34,15 +35,16 @@ def main() -> None:
             sentences.append(line.split())
             count += len(sentences[-1])
     exact, seconds = embed(arguments.model, "float32", sentences)
-    rough, seconds8 = embed(arguments.model, "int8", sentences)
-    print(f"{count} tokens, {len(exact)} layers; int8 takes {seconds8 / seconds:.2f} of the CPU time of float32")
+    rough, seconds8 = embed(arguments.model, arguments.precision, sentences)
+    share = seconds8 / seconds
+    print(f"{count} tokens, {len(exact)} layers; {arguments.precision} takes {share:.2f} of the CPU time of float32")
     places, targets = previous_words(sentences)
     for n, (one, other) in enumerate(zip(exact, rough, strict=True)):
         cosine = F.cosine_similarity(one, other, dim=-1)
         difference = (one - other).norm() / one.norm()
         line = f"layer {n}: cosine mean {cosine.mean():.5f}, worst {cosine.min():.5f}; relative error {difference:.4f}"
         scores = probe(one[places], other[places], targets)
-        print(f"{line}; probe {scores[0]:.3f} with float32, {scores[1]:.3f} with int8")
+        print(f"{line}; probe {scores[0]:.3f} with float32, {scores[1]:.3f} with {arguments.precision}")
 
 
 def embed(model: str, dtype: str, sentences: list[list[str]]) -> tuple[torch.Tensor, float]:

@@ -13,8 +13,10 @@ from tests.tiny import make_bilm
 from torch.utils.data import DataLoader
 
 import elmo.embed.embedder as embedder_module
+import elmo.embed.precision as precision_module
 from elmo.embed import runners
 from elmo.embed.batchembedder import BatchEmbedder
+from elmo.embed.choices import Precision
 from elmo.embed.embedder import Embedder
 from elmo.embed.loading import load
 from elmo.embed.module import Elmo
@@ -22,7 +24,7 @@ from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError, InputError, WeightsError
 from elmo.model.choices import StateMode
 from elmo.ops.cpu import bfloat16
-from elmo.ops.cpu.kernels import kernels_run
+from elmo.ops.cpu.kernels import kernels_multiply_bfloat16, kernels_run
 from elmo.text.tokenizer import Tokenizer
 from elmo.weights.formats import read_model
 from elmo.weights.loaded import LoadedModel
@@ -274,6 +276,7 @@ def test_half_precision_that_a_cpu_does_not_run_becomes_float32_with_a_warning(
     monkeypatch: pytest.MonkeyPatch,
     dtype: str,
 ) -> None:
+    monkeypatch.setattr(precision_module, "kernels_multiply_bfloat16", lambda: False)
     monkeypatch.setattr(bfloat16, "TRIAL", "import os, signal; os.kill(os.getpid(), signal.SIGILL)")
     bfloat16.cpu_runs_bfloat16.cache_clear()
     half = load(model_directory, device="cpu", precision=dtype)
@@ -284,12 +287,17 @@ def test_half_precision_that_a_cpu_does_not_run_becomes_float32_with_a_warning(
 
 
 @pytest.mark.skipif(not kernels_run(), reason="no C++ compiler, so there are no kernels")
-def test_int8_gives_nearly_the_same_vectors(model_directory: Path, embedder: Embedder) -> None:
-    small = load(model_directory, device="cpu", precision="int8")
-    assert small.precision == "int8"
+@pytest.mark.parametrize(("precision", "nearest"), [("int8", 0.99), ("bfloat16", 0.999)])
+def test_smaller_factors_give_nearly_the_same_vectors(
+    model_directory: Path, embedder: Embedder, precision: Precision, nearest: float
+) -> None:
+    if precision == "bfloat16" and not kernels_multiply_bfloat16():
+        pytest.skip("this processor has no instructions for bfloat16")
+    small = load(model_directory, device="cpu", precision=precision)
+    assert small.precision == precision
     for found, wanted in zip(small.encode(SENTENCES), embedder.encode(SENTENCES), strict=True):
         cosine = (found * wanted).sum(-1) / np.linalg.norm(found, axis=-1) / np.linalg.norm(wanted, axis=-1)
-        assert (cosine > 0.99).all()
+        assert (cosine > nearest).all()
     assert any((a != b).any() for a, b in zip(small.encode(SENTENCES), embedder.encode(SENTENCES), strict=True))
 
 

@@ -14,7 +14,7 @@ import torch
 from elmo.embed.embedder import Embedder
 from elmo.embed.loading import load
 from elmo.errors import ElmoError
-from elmo.ops.cpu.kernels import kernels_run
+from elmo.ops.cpu.kernels import kernels_multiply_bfloat16, kernels_run
 from elmo.weights import packedfiles
 from elmo.weights.formats import read_model, write_model
 
@@ -45,8 +45,10 @@ def vectors(embedder: Embedder) -> np.ndarray:
     return np.concatenate(embedder.encode(SENTENCES, layers="all"), axis=1)
 
 
-@pytest.mark.parametrize("dtype", [None, "int8"])
+@pytest.mark.parametrize("dtype", [None, "int8", "bfloat16"])
 def test_the_second_start_maps_what_the_first_made(model_directory: Path, kept: Path, dtype: str | None) -> None:
+    if dtype == "bfloat16" and not kernels_multiply_bfloat16():
+        pytest.skip("this processor has no instructions for bfloat16")
     first = vectors(load_and_keep(model_directory, dtype))
     (made,) = kept.iterdir()
     stamp = made.stat().st_ino

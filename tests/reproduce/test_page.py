@@ -38,7 +38,7 @@ def browser() -> Iterator[Any]:
 def page_file(settings: dict[str, AnyData], tmp_path: Path) -> Path:
     data = settings["names"]
     assert isinstance(data, TaskData)
-    parts, findings = report_parts(ALL, [Comparison(data, RUNS, CHOSEN)], RUNS)
+    parts, findings = report_parts(ALL, [Comparison(data, RUNS, CHOSEN)], RUNS, {})
     facts = Facts(date="2026-01-02", command="elmo reproduce all", runs=RUNS, missing=["squad: not there"])
     write_report(tmp_path, parts, findings, facts)
     return tmp_path / PAGE

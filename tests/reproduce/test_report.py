@@ -13,7 +13,7 @@ from elmo.reproduce.comparison import Comparison, passed_after, spread
 from elmo.reproduce.report.build import report_parts, write_report
 from elmo.reproduce.report.drawing import COLOURS, Series, line_plot
 from elmo.reproduce.report.facts import Facts
-from elmo.reproduce.report.findings import PaperFinding, check_findings
+from elmo.reproduce.report.findings import check_findings
 from elmo.reproduce.report.parts import ReportPart, ReportTable
 from elmo.reproduce.settings import AnyData, TaskData
 
@@ -31,7 +31,7 @@ def run(arm: str, seed: int, dev: float, test: float, *, fraction: float = 1.0, 
     return {
         "key": f"{arm}{seed}{fraction}", "kind": "task", "set": "names", "task": "ner", "arm": arm, "seed": seed,
         "fraction": fraction, "point": point, "options": [*SET, *point, f"train.seed={seed}"], "elmo": elmo,
-        "metric": "f1", "dev": {"f1": dev, "recall": dev}, "test": {"f1": test, "recall": test + 1},
+        "metric": "f1", "dev": {"f1": dev, "recall": dev}, "test": {"f1": test, "recall": test + 1, "f1 PER": 9.0},
         "history": [[10, dev - 9], [20, dev]],
         "best_epoch": 2, "epochs": 2, "mixes": {p: {"layers": [0.2, 0.5, 0.3], "gamma": 1.5} for p in places},
         "tuning": None, "seconds": 60.0, "date": "2026-01-02", "device": "cpu", "model": "ab" * 32, "vectors": None,
@@ -59,6 +59,7 @@ def names(settings: dict[str, AnyData]) -> Comparison:
 def test_means_gains_and_noise_are_counted_over_seeds(names: Comparison) -> None:
     assert names.told("baseline") == "80.00 ± 1.41"
     assert names.told("both") == "83.00"
+    assert names.scores == ["f1", "recall"]
     assert names.gain() == 5.0
     assert names.noise() == pytest.approx((2 / 2 + 2 / 2) ** 0.5)
     assert names.noise("both") is None
@@ -79,7 +80,7 @@ def test_runs_of_other_options_are_not_counted(names: Comparison) -> None:
 
 
 def test_the_tables_have_our_figures_beside_the_paper_s(names: Comparison) -> None:
-    parts, _ = report_parts(ALL, [names], RUNS)
+    parts, _ = report_parts(ALL, [names], RUNS, {})
     rows = {part.name: part.tables[0].rows if part.tables else [] for part in parts}
     assert rows["table1"] == [
         ["names (f1)", "90.15", "92.22", "21.0 %", "80.00 ± 1.41", "**85.00 ± 1.41**", "+5.00 ± 1.41", "25.0 %", "2, 2"]
@@ -92,7 +93,7 @@ def test_the_tables_have_our_figures_beside_the_paper_s(names: Comparison) -> No
         ["names (f1)", "103.2", "46.3", "200.0", "**50.0**", "8.0%", "85.00 ± 1.41", "87.00", "+2.00"]
     ]
     assert [row[1:] for row in rows["figure1"]] == [
-        ["40.00", "60.00", "+20.00"], ["80.00 ± 1.41", "85.00 ± 1.41", "+5.00"],
+        ["40.00", "60.00", "+20.00", "1, 1"], ["80.00 ± 1.41", "85.00 ± 1.41", "+5.00", "2, 2"],
     ]  # fmt: skip
     assert rows["figure2"][0][1:] == ["0.200", "0.500", "0.300", "1.50"]
     assert rows["table5"] == []
@@ -105,7 +106,7 @@ def test_senses_and_tags_are_told_by_layer() -> None:
         "scores": [{"name": "together", "instances": 10, "first": 65.0, "layers": [50.0, 66.0, 69.0], "mean": 67.0}],
     }  # fmt: skip
     tags = [{"kind": "probe", "set": "tags", "dev": [1.0, 3.0, 2.0], "test": [88.0, 95.0 + n, 94.0]} for n in (0, 2)]
-    parts, findings = report_parts(["table5", "table6"], [], [senses, *tags])
+    parts, findings = report_parts(["table5", "table6"], [], [senses, *tags], {})
     assert parts[0].tables[0].rows == [
         ["**together**", "10", "65.0", "50.0", "66.0", "69.0", "67.0"],
         ["*the paper, together*", "", "65.9", "", "67.4", "69", ""],
@@ -115,11 +116,25 @@ def test_senses_and_tags_are_told_by_layer() -> None:
     assert [verdict for claim, verdict in verdicts.items() if "Table 5" in claim or "Table 6" in claim] == ["held"] * 2
 
 
+def test_a_search_is_told_point_by_point() -> None:
+    searches = [
+        {**run(arm, 1, dev, 0.0), "kind": "search", "point": [f"a={n}"], "epochs": 5}
+        for arm, scores in (("baseline", (50.0, 49.0)), ("input", (60.0, 61.0)))
+        for n, dev in enumerate(scores)
+    ]
+    parts, _ = report_parts([], [], searches, {"names": "names", "other": "other"})
+    assert [row for part in parts for row in part.tables[0].rows] == [
+        ["names", "a=0", "5", "**50.00**", "60.00"], ["names", "a=1", "5", "49.00", "**61.00**"],
+    ]  # fmt: skip
+
+
 def test_each_finding_is_held_or_not_by_its_figures(names: Comparison) -> None:
     found = {finding.claim.partition(" (")[0]: finding for finding in check_findings([names], [], [])}
-    assert found["ELMo helps on all six tasks"] == PaperFinding(
-        "ELMo helps on all six tasks (Table 1)", "held", ["names +5.00 ± 1.41"]
-    )
+    helps = found["ELMo helps on all six tasks"]
+    assert (helps.verdict, helps.figures[0]) == ("held so far", "names +5.00 ± 1.41")
+    assert helps.figures[1].startswith("not measured: SQuAD, F1, SNLI, accuracy")  # a claim of six is not held by one
+    six = [Comparison(dataclasses.replace(names.data, paper=row), RUNS, CHOSEN) for row in paper.TABLE1]
+    assert check_findings(six, [], [])[0].verdict == "held"
     assert found["All layers are at least as good as the top one"].verdict == "not held"
     assert found["A small lambda is at least as good as a large one"].verdict == "held"
     assert found["Tuning the biLM on the task's text lowers its perplexity"].figures == ["names 200.0 to 50.0"]
@@ -140,7 +155,7 @@ def test_a_finding_of_several_data_sets_may_be_held_in_part(names: Comparison) -
 
 
 def test_both_pages_hold_every_cell_and_picture(names: Comparison, tmp_path: Path) -> None:
-    parts, findings = report_parts(ALL, [names], RUNS)
+    parts, findings = report_parts(ALL, [names], RUNS, {})
     parts.append(
         ReportPart(name="odd", title="<odd> & *so*", tables=[ReportTable(caption="c", columns=["a|b"], rows=[["<i>"]])])
     )

@@ -18,7 +18,7 @@ from elmo.embed.carry import widened, with_first_rows
 from elmo.embed.choices import Layers, Precision, StoredDtype
 from elmo.embed.encoding import Encoding
 from elmo.embed.numbered import Integers, NumberedSentences, number_sentences
-from elmo.embed.precision import choose_dtype
+from elmo.embed.precision import choose_dtype, products_of
 from elmo.embed.results import Results
 from elmo.embed.runners import choose_runner, computing, fastest_forward, rows_for
 from elmo.embed.wordcache import WordCache
@@ -94,10 +94,14 @@ class Embedder(Encoding):
         self.num_threads = num_threads
         self.model = model
         self._runner = choose_runner(
-            model, device=self._device, dtype=self._dtype, int8=precision == "int8", packed=packed
+            model,
+            device=self._device,
+            dtype=self._dtype,
+            products=products_of(precision, self._device),
+            packed=packed,
         )
-        in_int8 = isinstance(self._runner, PackedBiLM) and self._runner.making.int8
-        self.precision = "int8" if in_int8 else self._dtype
+        products = self._runner.making.products if isinstance(self._runner, PackedBiLM) else "float32"
+        self.precision = self._dtype if products == "float32" else products
         self._reference = reference
         with computing(self._runner, threads=num_threads):
             self._boundaries = self._word_rows(model.boundary_rows())  # [2, D]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from elmo.embed.choices import Precision
 from elmo.embed.embedder import Embedder, Reference
+from elmo.embed.precision import products_of
 from elmo.model.choices import StateMode
 from elmo.ops.cpu.packed_file import PackedFile
 from elmo.ops.where import name_of_device
@@ -28,12 +29,12 @@ def load(
 
     `name_or_path`: a directory or file of any supported format, the name of a published model, or one of the Hugging
     Face Hub (`hf:user/name` or `hf:user/name@revision`); the packaged English model if it is not given.
-    `device`: "cpu", "cuda", "cuda:1"; a GPU is taken if there is one. `precision`: what is
-    computed in: "float32" (default), "float64", on a GPU
-    "bfloat16" or "float16", on a CPU "int8" (faster, weights in a quarter of the memory, vectors a little off; see
-    docs/speed.md) or "bfloat16" where it runs. `state`: where each sentence starts: "settled" (the state between
-    sentences; results depend on nothing but the sentence), "zero", or "carry" (from the sentence before in the batch
-    row, as bilm-tf and AllenNLP do). `num_threads`: CPU threads during `encode`. `options`: the options.json of an HDF5
+    `device`: "cpu", "cuda", "cuda:1"; a GPU is taken if there is one. `precision`: what is computed in: "float32"
+    (default), "float64", on a GPU "bfloat16" or "float16", on a CPU "int8" (faster, weights in a quarter of the memory,
+    vectors a little off; see docs/speed.md) or "bfloat16" (half the memory, nearer; fast where the processor has
+    instructions for it). `state`: where each sentence starts: "settled" (the state between sentences; results depend on
+    nothing but the sentence), "zero", or "carry" (from the sentence before in the batch row, as bilm-tf and AllenNLP
+    do). `num_threads`: CPU threads during `encode`. `options`: the options.json of an HDF5
     file, where it does not stand beside it under a name that tells. `offline`: never ask the network for a published
     model.
     """
@@ -58,7 +59,10 @@ def load(
 
 
 def _packed_file(model: FoundModel, device: str | None, precision: Precision | None) -> PackedFile | None:
-    if name_of_device(device) != "cpu" or precision not in (None, "float32", "int8") or model.format is not NATIVE:
+    if name_of_device(device) != "cpu" or model.format is not NATIVE:
         return None
-    path = packed_path(model.path, int8=precision == "int8")
+    products = products_of(precision, "cpu")
+    if precision not in (None, "float32", products):  # torch's
+        return None
+    path = packed_path(model.path, products=products)
     return None if path is None else PackedFile(path)

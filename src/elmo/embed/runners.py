@@ -13,7 +13,7 @@ from elmo.model.architecture import BiLMConfig
 from elmo.model.packed import PackedBiLM
 from elmo.model.state import State
 from elmo.ops.arrays import Array, placed
-from elmo.ops.cpu.kernels import kernels_run
+from elmo.ops.cpu.kernels import Products, kernels_run
 from elmo.ops.cpu.making import Making
 from elmo.ops.cpu.packed_file import PackedFile
 from elmo.ops.where import torch_is_installed
@@ -38,7 +38,7 @@ class HasWeights(Protocol):
 
 
 def choose_runner(
-    model: HasWeights, *, device: str, dtype: str, int8: bool = False, packed: PackedFile | None = None
+    model: HasWeights, *, device: str, dtype: str, products: Products = "float32", packed: PackedFile | None = None
 ) -> Runner:
     """What computes a model's vectors: on a CPU arrays and our kernels, elsewhere torch, with weights of its own type.
 
@@ -47,11 +47,12 @@ def choose_runner(
     """
     on_cpu = device == "cpu"
     compiled = on_cpu and dtype == "float32" and kernels_run()
-    if int8 and not compiled:
+    if products != "float32" and not compiled:
         reason = "needs a C++ compiler (g++)" if on_cpu else "is for a CPU (device='cpu')"
-        logger.warning("precision int8 %s; computing in %s", reason, dtype)
+        logger.warning("precision %s %s; computing in %s", products, reason, dtype)
+        products = "float32"
     if on_cpu and (dtype == "float64" or compiled or (dtype == "float32" and not torch_is_installed())):
-        return PackedBiLM(model.config, model.tensors, Making(dtype=dtype, int8=int8 and compiled, file=packed))
+        return PackedBiLM(model.config, model.tensors, Making(dtype=dtype, products=products, file=packed))
     import torch
 
     from elmo.model.frozen import frozen_copy

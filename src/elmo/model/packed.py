@@ -21,7 +21,8 @@ Numbers = npt.NDArray[Any]
 
 
 class PackedBiLM:
-    """`BiLM` without gradients, in float32, in int8 (weights by column, activations by row) or in float64.
+    """`BiLM` without gradients, in float32, with products in bfloat16 or in int8 (weights by column,
+    activations by row), or in float64.
 
     `tensors` are the weights by name with the settled state; each is asked for once, and not kept in float32.
     """

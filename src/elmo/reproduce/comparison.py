@@ -64,8 +64,9 @@ class Comparison:
 
     @property
     def scores(self) -> list[str]:
-        """The names of all scores, the main one first."""
-        found = dict.fromkeys(name for run in self.runs for name in (run["test"] or {}))
+        """The names of all scores, the main one first; those of single labels are left out."""
+        names = (name for run in self.runs for name in (run["test"] or {}))
+        found = dict.fromkeys(name for name in names if not name.startswith("f1 "))
         return [self.data.metric, *(name for name in found if name != self.data.metric)] if found else []
 
     def updates(self, arm: str) -> list[tuple[float | None, float]]:

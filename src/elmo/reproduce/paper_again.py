@@ -102,7 +102,8 @@ def _write(wishes: Wishes, there: Mapping[str, AnyData], queues: Sequence[RunQue
         for name, points in queue.chosen.items():
             if points is not None and queue.again:
                 print(chosen_lines(name, points), flush=True)
-    parts, findings = report_parts([name for name in wishes.names if name != "table4"], sets, runs)
+    titles = {name: data.title for queue in queues for name, data in queue.sets.items()}
+    parts, findings = report_parts([name for name in wishes.names if name != "table4"], sets, runs, titles)
     small = _small_parts(wishes, there)
     parts = sorted([*(part for part in parts if part.name not in small), *small.values()], key=_place)
     if not any(data.paper for data in there.values() if isinstance(data, TaskData)):
@@ -144,7 +145,7 @@ def _threads(count: int | None) -> Iterator[None]:
 
 
 def _place(part: ReportPart) -> int:
-    return list(CATALOGUE).index(part.name)
+    return list(CATALOGUE).index(part.name) if part.name in CATALOGUE else len(CATALOGUE)
 
 
 def _told_missing(data: AnyData, folder: Path | None) -> str:

@@ -24,7 +24,7 @@ MOST_BYTES = 4 << 30  # of all packed files
 ABANDONED_SECONDS = 3600.0
 
 
-def packed_path(directory: Path, *, int8: bool) -> Path | None:
+def packed_path(directory: Path, *, products: str) -> Path | None:
     """The file for a native model directory, which may not be there yet; None where none is wanted."""
     library = cpu_library_name()
     if library is None:
@@ -35,7 +35,7 @@ def packed_path(directory: Path, *, int8: bool) -> Path | None:
     facts = weights.stat()
     if facts.st_size < FROM_BYTES:
         return None
-    known = (str(weights), facts.st_size, facts.st_mtime_ns, facts.st_ino, int8, library)
+    known = (str(weights), facts.st_size, facts.st_mtime_ns, facts.st_ino, products, library)
     folder = cache_directory() / FOLDER
     if not _is_safe(folder):
         return None

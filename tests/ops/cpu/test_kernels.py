@@ -17,7 +17,7 @@ from elmo.model.architecture import BiLMConfig
 from elmo.model.bilm import BiLM
 from elmo.model.characters import CharCNNConfig
 from elmo.ops.arrays import host
-from elmo.ops.cpu.kernels import PackedLSTMP, kernels_run, pack
+from elmo.ops.cpu.kernels import PackedLSTMP, Products, kernels_multiply_bfloat16, kernels_run, pack
 from elmo.ops.cpu.making import Encode, Making
 from elmo.ops.cpu.threads import CPU_THREADS
 from elmo.ops.lstmp import LSTMPState, LSTMPWeights, alive_rows, lstmp_reference
@@ -53,10 +53,10 @@ def reference(p: Problem, inputs: Inputs) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def packed(
-    p: Problem, inputs: Inputs, *, kernels: bool = True, int8: bool = False, dtype: str = "float32"
+    p: Problem, inputs: Inputs, *, kernels: bool = True, products: Products = "float32", dtype: str = "float32"
 ) -> tuple[Tensor, Tensor, Tensor]:
     weights = (None if weight is None else host(weight) for weight in inputs[3:7])
-    layer = Making(kernels=kernels, int8=int8, dtype=dtype).lstmp(*weights)
+    layer = Making(kernels=kernels, products=products, dtype=dtype).lstmp(*weights)
     assert isinstance(layer, PackedLSTMP) == kernels
     alive = alive_rows(None if p.lengths is None else torch.tensor(p.lengths), p.T, p.B)
     clips = {"cell_clip": p.cell_clip, "projection_clip": p.projection_clip}
@@ -152,22 +152,72 @@ def test_threads_that_cannot_be_started_are_an_error_and_not_the_end_of_the_proc
 def test_int8_is_near_the_reference() -> None:
     p = replace(CLIPPING, D=64, H=96, P=64, scale=1.0)
     inputs = make_inputs(p, dtype=torch.float32)
-    found, expected = packed(p, inputs, int8=True)[0].double(), reference(p, inputs)[0]
+    found, expected = packed(p, inputs, products="int8")[0].double(), reference(p, inputs)[0]
     cosine = torch.nn.functional.cosine_similarity(found, expected, dim=-1)
     assert float(cosine.min()) > 0.99
     assert float((found - expected).abs().max()) > 1e-5  # it is int8 indeed
 
 
+with_bfloat16 = pytest.mark.skipif(not kernels_multiply_bfloat16(), reason="no instructions for bfloat16 here")
+
+
+def rounded(tensor: Tensor | None) -> Tensor | None:
+    return None if tensor is None else tensor.bfloat16().float()
+
+
+@compiled
+@with_bfloat16
+@pytest.mark.parametrize("p", PROBLEMS.values(), ids=PROBLEMS.keys())
+def test_bfloat16_is_near_the_reference(p: Problem) -> None:
+    inputs = make_inputs(p, dtype=torch.float32)
+    for name, ours, expected in zip(
+        ("y", "h", "c"), packed(p, inputs, products="bfloat16"), reference(p, inputs), strict=True
+    ):
+        assert_near(ours, expected, dtype=torch.bfloat16, name=name)
+
+
+@compiled
+@with_bfloat16
+def test_of_bfloat16_only_the_factors_are_rounded() -> None:
+    """One step from zero: its gates are products of numbers that bfloat16 has, so that nothing is lost in them."""
+    p = Problem(T=1, B=5, D=33, H=40, P=None, cell_clip=0.7)
+    inputs = make_inputs(p, dtype=torch.float32)
+    inputs = inputs._replace(x=rounded(inputs.x), h0=torch.zeros_like(inputs.h0), weight_x=rounded(inputs.weight_x))
+    for ours, expected in zip(packed(p, inputs, products="bfloat16"), reference(p, inputs), strict=True):
+        assert_near(ours, expected, dtype=torch.float32, name="one step")
+
+
+@compiled
+@with_bfloat16
+def test_bfloat16_gives_the_same_bits_in_any_batch() -> None:
+    p = Problem(B=40, T=3, D=530, H=96, P=520)
+    inputs = make_inputs(p, dtype=torch.float32)
+    whole = packed(p, inputs, products="bfloat16")[0]
+    for rows in (slice(0, 1), slice(3, 6), slice(7, 39)):
+        part = inputs._replace(x=inputs.x[:, :, rows], h0=inputs.h0[:, rows], c0=inputs.c0[:, rows])
+        found = packed(replace(p, B=rows.stop - rows.start), part, products="bfloat16")[0]
+        assert torch.equal(found, whole[:, :, rows])
+
+
+@compiled
+@with_bfloat16
+def test_bfloat16_takes_half_of_the_memory() -> None:
+    weight = np.ones((511, 256), np.float32)
+    assert pack(weight, products="bfloat16").data.size == 512 * 256 * 2
+
+
 @compiled
 def test_int8_takes_a_quarter_of_the_memory() -> None:
     weight = np.ones((512, 256), np.float32)
-    assert pack(weight, int8=True).data.size < 0.27 * pack(weight, int8=False).data.size
+    assert pack(weight, products="int8").data.size < 0.27 * pack(weight, products="float32").data.size
 
 
-def make_tokens(*, kernels: bool = True, int8: bool = False, dtype: str = "float32", **changes: object) -> Encode:
+def make_tokens(
+    *, kernels: bool = True, products: Products = "float32", dtype: str = "float32", **changes: object
+) -> Encode:
     bilm = make_encoder(**changes)
     weights = {name: host(tensor) for name, tensor in bilm.tokens.state_dict().items()}
-    return bilm.config.tokens.frozen(weights, Making(kernels=kernels, int8=int8, dtype=dtype))
+    return bilm.config.tokens.frozen(weights, Making(kernels=kernels, products=products, dtype=dtype))
 
 
 def make_encoder(**changes: object) -> BiLM:
@@ -204,8 +254,17 @@ def test_the_encoder_equals_the_module(changes: dict[str, object], kernels: bool
 
 @compiled
 def test_the_packed_encoder_in_int8_is_near_the_module() -> None:
-    found, wanted = (torch.from_numpy(make_tokens(int8=int8)(spelled())) for int8 in (True, False))
+    wanted = torch.from_numpy(make_tokens()(spelled()))
+    found = torch.from_numpy(make_tokens(products="int8")(spelled()))
     assert float(torch.nn.functional.cosine_similarity(found, wanted, dim=-1).min()) > 0.99
+
+
+@compiled
+@with_bfloat16
+def test_the_packed_encoder_in_bfloat16_is_near_the_module() -> None:
+    wanted = torch.from_numpy(make_tokens()(spelled()))
+    found = torch.from_numpy(make_tokens(products="bfloat16")(spelled()))
+    assert_near(found, wanted.double(), dtype=torch.bfloat16, name="vectors")
 
 
 @both

@@ -4,6 +4,7 @@ import ctypes
 import hashlib
 import logging
 import os
+import platform
 import shutil
 import subprocess
 import threading
@@ -185,6 +186,20 @@ def test_a_library_that_kills_its_process_is_not_used(
         assert cpu_library() is None
     assert "torch or NumPy computes" in caplog.text
     assert not list((tmp_path / "kernels").iterdir())
+
+
+def test_instructions_that_are_promised_in_vain_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    compiler = tmp_path / "compiler"
+    choose = 'case "$*" in *-mno-avx512bf16*) made=runs;; *) made=dies;; esac'
+    compiler.write_text(f'#!/bin/sh\n{choose}\nfor last; do :; done\necho $made > "$last"\n', encoding="utf-8")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("ELMO_CACHE", str(tmp_path))
+    monkeypatch.setenv("CXX", str(compiler))
+    dies = "import os, sys; 'dies' in open(sys.argv[1]).read() and os.kill(os.getpid(), 4)"
+    monkeypatch.setattr(cpu_library_module, "SELF_TEST", dies)
+    monkeypatch.setattr(ctypes, "CDLL", lambda path: Path(path).read_text("utf-8"))
+    assert cpu_library() == "runs\n"
 
 
 def test_a_switch_turns_the_kernels_off(monkeypatch: pytest.MonkeyPatch) -> None:

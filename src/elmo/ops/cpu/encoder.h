@@ -62,7 +62,7 @@ void convolve(const Encoder& e, const int64_t* ids, long first, long last, float
                 const char* here = reinterpret_cast<const char*>(data + p * K * PW);
                 for (long t = 0, m = 0; t < tiles; t++) {
                     long n = (V_ - m + tiles - t - 1) / (tiles - t);
-                    TILES[n](&windows[m], K, data + p * K * PW, 0, &scores[m * PW], PW, here, 0);
+                    TILES<Singles>[n](&windows[m], K, data + p * K * PW, 0, &scores[m * PW], PW, here, 0);
                     m += n;
                 }
                 V best[2] = {load(&scores[0]), load(&scores[VW])};
@@ -94,7 +94,7 @@ void encode(const Encoder& e, const int64_t* ids, long W, float* out, Team& team
         for (long k = 0; k < e.highways; k++) {
             rows.clear();
             rows.add(x, n, ld);
-            if (e.carry[k].int8) rows.quantize(e.F);
+            rows.prepare(e.carry[k].numbers, e.F);
             for (long p = p0; p < p1; p++) {
                 for (long m = 0; m < n; m++) {
                     const float* bias = e.carry_bias + (k * panels + p) * PW;
@@ -120,7 +120,7 @@ void encode(const Encoder& e, const int64_t* ids, long W, float* out, Team& team
         } else {
             rows.clear();
             rows.add(x, n, ld);
-            if (e.projection.int8) rows.quantize(e.F);
+            rows.prepare(e.projection.numbers, e.F);
             for (long q = q0; q < q1; q++) {
                 for (long m = 0; m < n; m++)
                     std::copy(e.projection_bias + q * PW, e.projection_bias + (q + 1) * PW, &carry[m * PW]);

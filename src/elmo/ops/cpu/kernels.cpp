@@ -19,23 +19,33 @@ extern "C" {
 int64_t elmo_panel_width() { return PW; }
 
 // Bytes of a packed matrix.
-int64_t elmo_packed_size(int64_t K, int64_t columns, int64_t int8) {
-    return int8 ? up(K, 4) * columns + 2 * columns * 4 : K * columns * 4;
+int64_t elmo_packed_size(int64_t K, int64_t columns, int64_t numbers) {
+    if (numbers == PAIRS) return up(K, 2) * columns * 2;
+    return numbers == BYTES ? up(K, 4) * columns + 2 * columns * 4 : K * columns * 4;
+}
+
+// Whether products of bfloat16 are instructions here, and so worth something.
+int elmo_multiplies_bfloat16() {
+#if defined(__AVX512BF16__)
+    return 1;
+#else
+    return 0;
+#endif
 }
 
 // Column n of the packed matrix is column order[n] of w [K, stride], zeros where that is negative.
-int elmo_pack(const float* w, int64_t K, int64_t stride, const int64_t* order, int64_t columns, int64_t int8, void* out,
+int elmo_pack(const float* w, int64_t K, int64_t stride, const int64_t* order, int64_t columns, int64_t numbers, void* out,
               int64_t threads) {
 #if defined(__linux__)
     // Fewer, larger pages for what is read from end to end at every step.
     const uintptr_t huge = 1 << 21, begin = up(long(uintptr_t(out)), huge);
-    const uintptr_t end = (uintptr_t(out) + elmo_packed_size(K, columns, int8)) / huge * huge;
+    const uintptr_t end = (uintptr_t(out) + elmo_packed_size(K, columns, numbers)) / huge * huge;
     if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 #endif
     try {
         const long panels = columns / PW;
         run(int(threads), [&](int n) {
-            pack_columns(w, K, stride, order, columns, int8 != 0, out, share(panels, n, int(threads)),
+            pack_columns(w, K, stride, order, columns, numbers, out, share(panels, n, int(threads)),
                          share(panels, n + 1, int(threads)));
         });
         return 0;
@@ -143,21 +153,22 @@ int elmo_self_test() {
     for (auto& v : a) v = chance();
     std::vector<int64_t> order(columns, -1);
     for (long n = 0; n < N; n++) order[n] = n;
-    for (int int8 = 0; int8 < 2; int8++) {
-        std::vector<char> packed(elmo_packed_size(K, columns, int8));
-        elmo_pack(w.data(), K, N, order.data(), columns, int8, packed.data(), 2);
-        Matrix matrix{packed.data(), K, N, int8};
+    for (int64_t numbers : {FLOATS, BYTES, PAIRS}) {
+        const double off[] = {1e-5, 0.05, 0.02};
+        std::vector<char> packed(elmo_packed_size(K, columns, numbers));
+        elmo_pack(w.data(), K, N, order.data(), columns, numbers, packed.data(), 2);
+        Matrix matrix{packed.data(), K, N, numbers};
         for (long M = 1; M <= 25; M++) {
             Rows rows;
             rows.add(a.data(), M, K);
-            if (int8) rows.quantize(K);
+            rows.prepare(numbers, K);
             std::vector<float> c(M * columns, 1.0f);
             multiply(rows, matrix, 0, columns / PW, c.data(), columns);
             for (long m = 0; m < M; m++)
                 for (long n = 0; n < N; n++) {
                     double sum = 1;
                     for (long k = 0; k < K; k++) sum += double(a[m * K + k]) * w[k * N + n];
-                    if (!(std::fabs(c[m * columns + n] - sum) < (int8 ? 0.05 : 1e-5))) return 3 + int8;
+                    if (!(std::fabs(c[m * columns + n] - sum) < off[numbers])) return 3 + int(numbers);
                 }
         }
     }
@@ -180,7 +191,7 @@ int elmo_self_test() {
                     double sum = 0;
                     for (long d = 0; d < D; d++)
                         sum += double(vectors[q * width + d]) * (int8 ? byte[n * D + d] : values[(n * D + d) % 5]);
-                    if (!(std::fabs(out[q * R + n] - sum) < (int8 ? 1e-2 : 1e-4))) return 5 + int8;
+                    if (!(std::fabs(out[q * R + n] - sum) < (int8 ? 1e-2 : 1e-4))) return 6 + int8;
                 }
         }
     }

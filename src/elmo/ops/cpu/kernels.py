@@ -1,14 +1,14 @@
 """What `kernels.cpp` computes, on arrays: packed weights, the projected LSTM, the character encoder.
 
-A packed matrix holds the numbers of one [K, N] in the order in which a CPU reads them, as float32 or as int8 with a
-scale for each column. Sizes as in `lstmp` and `charconv`.
+A packed matrix holds the numbers of one [K, N] in the order in which a CPU reads them, as float32, as bfloat16 or as
+int8 with a scale for each column. Sizes as in `lstmp` and `charconv`.
 """
 
 import ctypes
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ from elmo.ops.cpu.threads import CPU_THREADS
 from elmo.ops.steps import FORGET_BIAS, LSTMPState
 
 Floats = npt.NDArray[np.float32]
+Products = Literal["float32", "int8", "bfloat16"]  # what the factors of matrix products are; sums are float32
+NUMBERS: dict[Products, int] = {"float32": 0, "int8": 1, "bfloat16": 2}  # as in products.h
 
 
 class _Matrix(ctypes.Structure):
@@ -28,7 +30,7 @@ class _Matrix(ctypes.Structure):
         ("data", ctypes.c_void_p),
         ("inputs", ctypes.c_int64),
         ("outputs", ctypes.c_int64),
-        ("int8", ctypes.c_int64),
+        ("numbers", ctypes.c_int64),
     )
 
 
@@ -70,16 +72,22 @@ class PackedMatrix:
     data: npt.NDArray[np.uint8]
     inputs: int
     outputs: int
-    int8: bool
+    products: Products
 
     @property
     def _struct(self) -> _Matrix:
-        return _Matrix(self.data.ctypes.data, self.inputs, self.outputs, int(self.int8))
+        return _Matrix(self.data.ctypes.data, self.inputs, self.outputs, NUMBERS[self.products])
 
 
 def kernels_run() -> bool:
     """Whether the compiled kernels are there."""
     return cpu_library() is not None
+
+
+def kernels_multiply_bfloat16() -> bool:
+    """Whether the compiled kernels are there and have instructions for it, which have been proved with them."""
+    library = cpu_library()
+    return library is not None and bool(library.elmo_multiplies_bfloat16())
 
 
 def _library() -> Library:
@@ -93,7 +101,11 @@ def _panel() -> int:
 
 
 def pack(
-    weight: Floats, *, int8: bool, order: npt.NDArray[np.int64] | None = None, file: PackedFile | None = None
+    weight: Floats,
+    *,
+    products: Products,
+    order: npt.NDArray[np.int64] | None = None,
+    file: PackedFile | None = None,
 ) -> PackedMatrix:
     """weight: [K, N], rows contiguous. `order`: the columns, -1 for zeros; as they stand without it.
 
@@ -107,7 +119,7 @@ def pack(
     assert len(order) % _panel() == 0
     size = library.elmo_packed_size
     size.restype = ctypes.c_int64
-    bytes_ = size(ctypes.c_int64(K), ctypes.c_int64(len(order)), ctypes.c_int64(int8))
+    bytes_ = size(ctypes.c_int64(K), ctypes.c_int64(len(order)), ctypes.c_int64(NUMBERS[products]))
     columns = np.ascontiguousarray(order, dtype=np.int64)
 
     def make(data: npt.NDArray[np.uint8]) -> None:
@@ -117,7 +129,7 @@ def pack(
             ctypes.c_int64(weight.strides[0] // weight.itemsize),
             ctypes.c_void_p(columns.ctypes.data),
             ctypes.c_int64(len(columns)),
-            ctypes.c_int64(int8),
+            ctypes.c_int64(NUMBERS[products]),
             ctypes.c_void_p(data.ctypes.data),
             ctypes.c_int64(CPU_THREADS.count),
         )
@@ -130,7 +142,7 @@ def pack(
         make(data)
     else:
         data = file.take(bytes_, make)
-    return PackedMatrix(data, K, len(columns), int8)
+    return PackedMatrix(data, K, len(columns), products)
 
 
 def _padded(order: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -156,26 +168,26 @@ class PackedLSTMP:
         bias: npt.NDArray[Any],
         projection: npt.NDArray[Any] | None,
         *,
-        int8: bool = False,
+        products: Products = "float32",
         file: PackedFile | None = None,
     ) -> None:
         R, H = x.shape[0], x.shape[2] // 4
         # The four gates of a panel's units stand together, so that a unit is finished while they are in the cache.
         units = _padded(np.arange(H)).reshape(-1, 1, _panel())  # [panels, 1, panel]
         order = np.where(units < 0, -1, units + H * np.arange(4)[:, None]).ravel()  # [panels * 4 * panel]
-        self.cell_dim, self.int8 = H, int8
+        self.cell_dim, self.products = H, products
         self._matrices: list[PackedMatrix] = []
         self._biases: list[Floats] = []
         self._layers = (_Layer * R)()
         for r in range(R):
-            inputs, outputs = (pack(_rows(w[r]), int8=int8, order=order, file=file) for w in (x, h))
+            inputs, outputs = (pack(_rows(w[r]), products=products, order=order, file=file) for w in (x, h))
             whole = bias[r].astype(np.float32)
             whole[2 * H : 3 * H] += FORGET_BIAS
             ordered = np.where(order < 0, np.float32(0), whole[order])
             projected = _Matrix()
             self._matrices += [inputs, outputs]
             if projection is not None:
-                self._matrices.append(pack(_rows(projection[r]), int8=int8, file=file))
+                self._matrices.append(pack(_rows(projection[r]), products=products, file=file))
                 projected = self._matrices[-1]._struct
             self._biases.append(ordered)
             self._layers[r] = _Layer(inputs._struct, outputs._struct, projected, ordered.ctypes.data)
@@ -212,7 +224,7 @@ class PackedLSTMP:
 class PackedCharEncoder:
     """Convolutions, maximum, activation, highways and projection, ready for a CPU. A copy of the weights."""
 
-    def __init__(self, weights: CharWeights, *, int8: bool = False, file: PackedFile | None = None) -> None:
+    def __init__(self, weights: CharWeights, *, products: Products = "float32", file: PackedFile | None = None) -> None:
         filters, highways = weights.filters, weights.highways
         self.table = _rows(weights.table)
         self.bias = _rows(np.concatenate(weights.biases))
@@ -220,9 +232,9 @@ class PackedCharEncoder:
         # thing that rounding would spoil.
         self._carries, self._transforms = [], []
         for layer in highways:
-            self._carries.append(pack(_rows(layer.carry), int8=int8, file=file))
-            self._transforms.append(pack(_rows(layer.transform), int8=int8, file=file))
-        self.filters = [pack(_rows(f.reshape(-1, f.shape[2])), int8=False, file=file) for f in filters]
+            self._carries.append(pack(_rows(layer.carry), products=products, file=file))
+            self._transforms.append(pack(_rows(layer.transform), products=products, file=file))
+        self.filters = [pack(_rows(f.reshape(-1, f.shape[2])), products="float32", file=file) for f in filters]
         F = sum(weight.shape[2] for weight in filters)
         self.carry_bias = _padded_biases([layer.carry_bias for layer in highways])
         self.transform_bias = _padded_biases([layer.transform_bias for layer in highways])
@@ -231,7 +243,7 @@ class PackedCharEncoder:
         self.output_dim = F
         if weights.projection is not None:
             weight, bias = weights.projection
-            self.projection = pack(_rows(weight), int8=int8, file=file)
+            self.projection = pack(_rows(weight), products=products, file=file)
             self.projection_bias, projected = _padded_biases([bias]), self.projection._struct
             self.output_dim = weight.shape[1]
         self.characters = weights.characters

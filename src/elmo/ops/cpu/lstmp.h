@@ -47,12 +47,12 @@ void lstmp(const Layer& w, const Sizes& s, const int64_t* alive, const float* x,
             }
             for (long m = 0; m < held; m++)
                 std::copy(w.bias + p0 * 4 * PW, w.bias + p1 * 4 * PW, &gates[m * ldg + p0 * 4 * PW]);
-            if (w.x.int8) rows.quantize(s.D);
+            rows.prepare(w.x.numbers, s.D);
             multiply(rows, w.x, p0 * 4, p1 * 4, &gates[p0 * 4 * PW], ldg);
         }
         rows.clear();
         rows.add(t == 0 ? h : y + (t - 1) * s.B * s.P, n, s.P);
-        if (w.h.int8) rows.quantize(s.P);
+        rows.prepare(w.h.numbers, s.P);
         team.wait();  // all of the step before is there
         float* step = &gates[at * ldg];
         for (long p = p0; p < p1; p++) {
@@ -76,7 +76,7 @@ void lstmp(const Layer& w, const Sizes& s, const int64_t* alive, const float* x,
         if (projected) {
             rows.clear();
             rows.add(outputs.data(), n, ld);
-            if (w.projection.int8) rows.quantize(s.H);
+            rows.prepare(w.projection.numbers, s.H);
             const long width = (q1 - q0) * PW;
             std::fill(projections.begin(), projections.end(), 0.0f);
             multiply(rows, w.projection, q0, q1, projections.data(), width);

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elmo.ops.cpu.characters import CharWeights
-from elmo.ops.cpu.kernels import PackedCharEncoder, PackedLSTMP, kernels_run
+from elmo.ops.cpu.kernels import PackedCharEncoder, PackedLSTMP, Products, kernels_run
 from elmo.ops.cpu.packed_file import PackedFile
 from elmo.ops.cpu.plain import PlainCharEncoder, PlainLSTMP
 from elmo.ops.steps import LSTMPState
@@ -38,7 +38,7 @@ class Making:
 
     kernels: bool | None = None
     dtype: str = "float32"
-    int8: bool = False  # the kernels' products
+    products: Products = "float32"  # the kernels'
     file: PackedFile | None = None  # where packed weights come from, or go to for the next time
 
     @property
@@ -51,14 +51,14 @@ class Making:
     def lstmp(self, x: Numbers, h: Numbers, bias: Numbers, projection: Numbers | None) -> RunsLSTMP:
         """A layer; see `PackedLSTMP`."""
         if self.compiled:
-            return PackedLSTMP(x, h, bias, projection, int8=self.int8, file=self.file)
+            return PackedLSTMP(x, h, bias, projection, products=self.products, file=self.file)
         last = None if projection is None else self.numbers(projection)
         return PlainLSTMP(self.numbers(x), self.numbers(h), self.numbers(bias), last)
 
     def encoder(self, weights: CharWeights) -> Encode:
         """A character encoder."""
         if self.compiled:
-            return PackedCharEncoder(weights, int8=self.int8, file=self.file)
+            return PackedCharEncoder(weights, products=self.products, file=self.file)
         return PlainCharEncoder(weights.cast(self.numbers))
 
     def numbers(self, array: Numbers) -> Numbers:

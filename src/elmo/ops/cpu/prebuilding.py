@@ -34,6 +34,11 @@ _AVX2 = ["avx2", "fma", "f16c", "bmi1", "bmi2", "movbe", "abm"]
 _AVX512 = [*_AVX2, "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"]
 # The best first.
 X86 = [
+    Variant(
+        "avx512bf16",
+        ["-march=x86-64-v4", "-mavx512vnni", "-mavx512bf16"],
+        [*_AVX512, "avx512_vnni", "avx512_bf16"],
+    ),
     Variant("avx512vnni", ["-march=x86-64-v4", "-mavx512vnni"], [*_AVX512, "avx512_vnni"]),
     Variant("avx512", ["-march=x86-64-v4"], _AVX512),
     Variant("avxvnni", ["-march=x86-64-v3", "-mavxvnni"], [*_AVX2, "avx_vnni"]),

@@ -1,7 +1,7 @@
-// Products of rows with a packed matrix, in floats or in bytes, and packing itself.
+// Products of rows with a packed matrix, in floats, in bytes or in bfloat16, and packing itself.
 //
-// A weight matrix [K, N] is packed into panels of PW columns, each [K][PW] (int8: [K / 4][PW][4], then scales and sums of
-// the columns). Every number of a product is summed over k in one order, whatever rows stand beside it and whatever thread
+// A weight matrix [K, N] is packed into panels of PW columns, each [K][PW] (bfloat16: [K / 2][PW][2]; int8: [K / 4][PW][4],
+// then scales and sums of the columns). Every number of a product is summed over k in one order, whatever rows stand beside it and whatever thread
 // computes it: float results do not depend on the batch or on the number of threads, to the last bit.
 
 #pragma once
@@ -24,14 +24,44 @@ constexpr int ACT_MAX = 255;
 constexpr int ACT_MAX = 127;  // 7 bits: two products of u8 and s8 must fit 16 bits [vpmaddubsw]
 #endif
 
+enum Numbers : int64_t { FLOATS, BYTES, PAIRS };  // as in kernels.py; pairs of bfloat16
+
 struct Matrix {  // as in kernels.py
     const void* data;
     int64_t inputs, outputs;
-    int64_t int8;
+    int64_t numbers;
+};
+
+inline uint16_t to_bfloat16(float x) {  // to the nearest, to the even one of two
+    uint32_t bits;
+    std::memcpy(&bits, &x, 4);
+    return uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+// What stands in 32 bits of a row and of a panel, and how it is multiplied.
+struct Singles {
+    static V spread(const float* a) { return splat(*a); }
+    static V add(V sum, V x, V w) { return sum + x * w; }
+};
+struct Paired {
+    static V spread(const float* a) {
+        int32_t bits;
+        std::memcpy(&bits, a, 4);
+        VI all = bits - VI{};
+        return (V)all;
+    }
+    static V add(V sum, V x, V w) {
+#if defined(__AVX512BF16__)
+        return (V)_mm512_dpbf16_ps((__m512)sum, (__m512bh)x, (__m512bh)w);
+#else
+        const VI a = (VI)x, b = (VI)w;  // for the test alone
+        return sum + (V)(a << 16) * (V)(b << 16) + (V)(a & VI{} - 65536) * (V)(b & VI{} - 65536);
+#endif
+    }
 };
 
 // c[MR][NP * PW] += a[MR][K] b; each k asks for a further piece of what is needed next.
-template <int MR, int NP>
+template <class Term, int MR, int NP>
 void tile(const float* const* rows, long K, const float* b, long panel, float* c, long ldc, const char* next, long step) {
     V acc[MR][NP * 2] = {};
     const float* a[MR];
@@ -45,9 +75,9 @@ void tile(const float* const* rows, long K, const float* b, long panel, float* c
         if (step > LINE) __builtin_prefetch(next + k * step + LINE, 0, 2);
 #pragma GCC unroll 16
         for (int i = 0; i < MR; i++) {
-            V x = splat(a[i][k]);
+            V x = Term::spread(a[i] + k);
 #pragma GCC unroll 8
-            for (int j = 0; j < NP * 2; j++) acc[i][j] += x * w[j];
+            for (int j = 0; j < NP * 2; j++) acc[i][j] = Term::add(acc[i][j], x, w[j]);
         }
     }
 #pragma GCC unroll 16
@@ -61,12 +91,13 @@ void tile(const float* const* rows, long K, const float* b, long panel, float* c
 }
 
 typedef void (*Tile)(const float* const*, long, const float*, long, float*, long, const char*, long);
+template <class Term>
+constexpr Tile TILES[] = {nullptr,          tile<Term, 1, 1>, tile<Term, 2, 1>, tile<Term, 3, 1>, tile<Term, 4, 1>,
+                          tile<Term, 5, 1>, tile<Term, 6, 1>,
 #if defined(__AVX512F__)
-const Tile TILES[] = {nullptr,    tile<1, 1>, tile<2, 1>, tile<3, 1>, tile<4, 1>,
-                      tile<5, 1>, tile<6, 1>, tile<7, 1>, tile<8, 1>};
-#else
-const Tile TILES[] = {nullptr, tile<1, 1>, tile<2, 1>, tile<3, 1>, tile<4, 1>, tile<5, 1>, tile<6, 1>};
+                          tile<Term, 7, 1>, tile<Term, 8, 1>
 #endif
+};
 
 // Four products of bytes, added to 32 bits: u8 activations, s8 weights.
 inline VI dot(VI acc, int32_t activations, const int8_t* weights) {
@@ -126,9 +157,11 @@ const Tile8 TILES8[] = {nullptr,  tile8<1>, tile8<2>, tile8<3>,  tile8<4>,  tile
 const Tile8 TILES8[] = {nullptr, tile8<1>, tile8<2>, tile8<3>, tile8<4>, tile8<5>, tile8<6>};
 #endif
 
-// Rows of a product's left side, as floats, or as bytes with a scale and a lowest number each: x = low + scale * byte.
+// Rows of a product's left side, as floats, as pairs of bfloat16, or as bytes with a scale and a lowest number each:
+// x = low + scale * byte.
 struct Rows {
-    std::vector<const float*> floats, shifted;
+    std::vector<const float*> floats, pairs, shifted;
+    std::vector<float> paired;  // two numbers in each
     std::vector<uint8_t> bytes;
     std::vector<const uint8_t*> starts;
     std::vector<float> scales, lows;
@@ -137,6 +170,33 @@ struct Rows {
     void add(const float* row) { floats.push_back(row); }
     void add(const float* first, long count, long stride) {
         for (long n = 0; n < count; n++) add(first + n * stride);
+    }
+    // What a matrix of such numbers is multiplied with.
+    void prepare(int64_t numbers, long K) {
+        if (numbers == BYTES) quantize(K);
+        if (numbers == PAIRS) pair(K);
+    }
+    void pair(long K) {
+        const long K2 = up(K, 2) / 2, M = long(floats.size()), whole = K / VW * VW;
+        paired.resize(M * K2);
+        pairs.resize(M);
+        for (long m = 0; m < M; m++) {
+            const float* row = floats[m];
+            char* out = reinterpret_cast<char*>(&paired[m * K2]);
+            long k = 0;
+#if defined(__AVX512BF16__)
+            for (; k < whole; k += VW) {
+                __m256bh narrow = _mm512_cvtneps_pbh((__m512)load(row + k));
+                std::memcpy(out + k * 2, &narrow, VW * 2);
+            }
+#endif
+            (void)whole;
+            for (; k < 2 * K2; k++) {
+                const uint16_t narrow = k < K ? to_bfloat16(row[k]) : 0;
+                std::memcpy(out + k * 2, &narrow, 2);
+            }
+            pairs[m] = &paired[m * K2];
+        }
     }
     void quantize(long K) {
         const long K4 = up(K, 4), M = long(floats.size()), whole = K / VW * VW;
@@ -170,55 +230,35 @@ struct Rows {
     }
 };
 
-// c[M][.] += rows x the panels first..last of a matrix. The first panel's columns stand at c.
-void multiply(Rows& rows, const Matrix& w, long first, long last, float* c, long ldc) {
-    long M = long(rows.floats.size()), K = w.inputs;
-    if (M == 0 || first >= last) return;
-    if (w.int8) {
-        long K4 = up(K, 4) / 4, columns = up(w.outputs, PW);
-        const int8_t* data = static_cast<const int8_t*>(w.data);
-        const float* column_scales = reinterpret_cast<const float*>(data + K4 * 4 * columns);
-        const float* column_sums = column_scales + columns;
-        long tiles = (M + MOST_ROWS8 - 1) / MOST_ROWS8, step = std::max(1L, PW * 4 / tiles);
-        for (long p = first; p < last; p++) {
-            const int8_t* panel = data + p * K4 * 4 * PW;
-            const char* next = reinterpret_cast<const char*>(panel + K4 * 4 * PW);
-            for (long t = 0, m = 0; t < tiles; t++) {
-                long n = (M - m + tiles - t - 1) / (tiles - t);
-                TILES8[n](&rows.starts[m], &rows.scales[m], &rows.lows[m], K4, panel, column_scales + p * PW,
-                          column_sums + p * PW, c + m * ldc + (p - first) * PW, ldc, next + t * K4 * step, step);
-                m += n;
-            }
-        }
-        return;
-    }
-    const float* data = static_cast<const float*>(w.data);
-    auto& shifted = rows.shifted;
+template <class Term>
+void multiply(const std::vector<const float*>& left, std::vector<const float*>& shifted, long K, const float* data,
+              long first, long last, float* c, long ldc) {
+    const long M = long(left.size());
     for (long from = 0; from < M; from += ROW_BLOCK) {
         long count = std::min(ROW_BLOCK, M - from);
         long tiles = (count + MOST_ROWS - 1) / MOST_ROWS, step = std::max(4L, PW * 4 / tiles);
         for (long k = 0; k < K; k += K_BLOCK) {
             long depth = std::min(K_BLOCK, K - k);
-            shifted.assign(rows.floats.begin() + from, rows.floats.begin() + from + count);
+            shifted.assign(left.begin() + from, left.begin() + from + count);
             for (auto& row : shifted) row += k;
             long p = first;
             // Few rows: several panels at once, or the additions wait for each other.
             for (; count == 1 && p + 4 <= last; p += 4)
-                tile<1, 4>(shifted.data(), depth, data + (p * K + k) * PW, K * PW, c + from * ldc + (p - first) * PW, ldc,
-                           reinterpret_cast<const char*>(data + ((p + 4) * K + k) * PW), PW * 4);
+                tile<Term, 1, 4>(shifted.data(), depth, data + (p * K + k) * PW, K * PW, c + from * ldc + (p - first) * PW,
+                                 ldc, reinterpret_cast<const char*>(data + ((p + 4) * K + k) * PW), PW * 4);
             for (; count == 2 && p + 2 <= last; p += 2)
-                tile<2, 2>(shifted.data(), depth, data + (p * K + k) * PW, K * PW, c + from * ldc + (p - first) * PW, ldc,
-                           reinterpret_cast<const char*>(data + ((p + 2) * K + k) * PW), PW * 4);
+                tile<Term, 2, 2>(shifted.data(), depth, data + (p * K + k) * PW, K * PW, c + from * ldc + (p - first) * PW,
+                                 ldc, reinterpret_cast<const char*>(data + ((p + 2) * K + k) * PW), PW * 4);
             for (; count == 3 && p + 2 <= last; p += 2)
-                tile<3, 2>(shifted.data(), depth, data + (p * K + k) * PW, K * PW, c + from * ldc + (p - first) * PW, ldc,
-                           reinterpret_cast<const char*>(data + ((p + 2) * K + k) * PW), PW * 4);
+                tile<Term, 3, 2>(shifted.data(), depth, data + (p * K + k) * PW, K * PW, c + from * ldc + (p - first) * PW,
+                                 ldc, reinterpret_cast<const char*>(data + ((p + 2) * K + k) * PW), PW * 4);
             for (; p < last; p++) {
                 const float* panel = data + (p * K + k) * PW;
                 const char* next = reinterpret_cast<const char*>(panel + K * PW);
                 for (long t = 0, m = 0; t < tiles; t++) {
                     long n = (count - m + tiles - t - 1) / (tiles - t);
-                    TILES[n](&shifted[m], depth, panel, K * PW, c + (from + m) * ldc + (p - first) * PW, ldc,
-                             next + t * depth * step, step);
+                    TILES<Term>[n](&shifted[m], depth, panel, K * PW, c + (from + m) * ldc + (p - first) * PW, ldc,
+                                   next + t * depth * step, step);
                     m += n;
                 }
             }
@@ -226,16 +266,54 @@ void multiply(Rows& rows, const Matrix& w, long first, long last, float* c, long
     }
 }
 
+void multiply_bytes(Rows& rows, const Matrix& w, long first, long last, float* c, long ldc) {
+    const long M = long(rows.floats.size()), K4 = up(w.inputs, 4) / 4, columns = up(w.outputs, PW);
+    const int8_t* data = static_cast<const int8_t*>(w.data);
+    const float* column_scales = reinterpret_cast<const float*>(data + K4 * 4 * columns);
+    const float* column_sums = column_scales + columns;
+    long tiles = (M + MOST_ROWS8 - 1) / MOST_ROWS8, step = std::max(1L, PW * 4 / tiles);
+    for (long p = first; p < last; p++) {
+        const int8_t* panel = data + p * K4 * 4 * PW;
+        const char* next = reinterpret_cast<const char*>(panel + K4 * 4 * PW);
+        for (long t = 0, m = 0; t < tiles; t++) {
+            long n = (M - m + tiles - t - 1) / (tiles - t);
+            TILES8[n](&rows.starts[m], &rows.scales[m], &rows.lows[m], K4, panel, column_scales + p * PW,
+                      column_sums + p * PW, c + m * ldc + (p - first) * PW, ldc, next + t * K4 * step, step);
+            m += n;
+        }
+    }
+}
+
+// c[M][.] += rows x the panels first..last of a matrix. The first panel's columns stand at c. `rows` are prepared for it.
+void multiply(Rows& rows, const Matrix& w, long first, long last, float* c, long ldc) {
+    if (rows.floats.empty() || first >= last) return;
+    const float* data = static_cast<const float*>(w.data);
+    if (w.numbers == BYTES)
+        multiply_bytes(rows, w, first, last, c, ldc);
+    else if (w.numbers == PAIRS)
+        multiply<Paired>(rows.pairs, rows.shifted, up(w.inputs, 2) / 2, data, first, last, c, ldc);
+    else
+        multiply<Singles>(rows.floats, rows.shifted, w.inputs, data, first, last, c, ldc);
+}
+
 // Column n of the result is column order[n] of w, zeros where that is negative.
-void pack_columns(const float* w, long K, long stride, const int64_t* order, long columns, bool int8, void* out, long first,
-                  long last) {
+void pack_columns(const float* w, long K, long stride, const int64_t* order, long columns, int64_t numbers, void* out,
+                  long first, long last) {
     const long K4 = up(K, 4);
     float* floats = static_cast<float*>(out);
     int8_t* bytes = static_cast<int8_t*>(out);
     float* scales = reinterpret_cast<float*>(bytes + K4 * columns);
     for (long p = first; p < last; p++) {
         const int64_t* from = order + p * PW;
-        if (!int8) {
+        if (numbers == PAIRS) {
+            uint16_t* halves = static_cast<uint16_t*>(out) + p * up(K, 2) * PW;
+            for (long k = 0; k < up(K, 2); k++)
+                for (int l = 0; l < PW; l++)
+                    halves[(k / 2 * PW + l) * 2 + k % 2] =
+                        from[l] < 0 || k >= K ? 0 : to_bfloat16(w[k * stride + from[l]]);
+            continue;
+        }
+        if (numbers == FLOATS) {
             for (long k = 0; k < K; k++)
                 for (int l = 0; l < PW; l++)
                     floats[(p * K + k) * PW + l] = from[l] < 0 ? 0.0f : w[k * stride + from[l]];

@@ -14,6 +14,7 @@ from elmo.reproduce.report.page import report_page
 from elmo.reproduce.report.parts import ReportPart
 from elmo.reproduce.report.plots import figure_1, figure_2
 from elmo.reproduce.report.scores import table_1, table_2, table_3, table_7
+from elmo.reproduce.report.search import search_part
 from elmo.reproduce.settings import Options, TaskData
 
 TITLE = "The ELMo paper, made again"
@@ -30,9 +31,15 @@ def comparisons(
 
 
 def report_parts(
-    names: Sequence[str], sets: Sequence[Comparison], runs: Sequence[Mapping[str, Any]]
+    names: Sequence[str],
+    sets: Sequence[Comparison],
+    runs: Sequence[Mapping[str, Any]],
+    titles: Mapping[str, str],
 ) -> tuple[list[ReportPart], list[PaperFinding]]:
-    """The wanted parts, in the paper's order, and the findings that the runs can tell of."""
+    """The wanted parts, in the paper's order, and the findings that the runs can tell of.
+
+    `titles`: of the data sets that were searched for options, by their names.
+    """
     senses = [run for run in runs if run["kind"] == "senses"]
     tags = [run for run in runs if run["kind"] == "probe"]
     made: dict[str, Callable[[], ReportPart]] = {
@@ -46,9 +53,11 @@ def report_parts(
         "figure2": lambda: figure_2(sets),
     }
     parts = [make() for name, make in made.items() if name in names]
+    if any(run["kind"] == "search" for run in runs):
+        parts.append(search_part(runs, titles))
     for part in parts:
         if not part.tables:
-            part.texts.append("No run of it is finished.")
+            part.texts, part.notes = ["No run of it is finished."], []
     return parts, check_findings(sets, senses, tags)
 
 

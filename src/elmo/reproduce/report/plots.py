@@ -7,7 +7,7 @@ from elmo.reproduce.arms import ARMS, BASELINE, INPUT
 from elmo.reproduce.comparison import Comparison
 from elmo.reproduce.report.drawing import Series, line_plot, shares_plot
 from elmo.reproduce.report.parts import Picture, ReportPart, ReportTable
-from elmo.reproduce.report.scores import curve_cells
+from elmo.reproduce.report.scores import caveats, curve_cells
 
 PLACES = ((INPUT, "input"), ("both", "input"), ("both", "output"), ("output", "output"))
 
@@ -31,10 +31,11 @@ def figure_1(sets: Sequence[Comparison]) -> ReportPart:
         alt = f"{one.data.title}: {one.data.metric} without ELMo and with it. {told}."
         part.pictures.append(Picture(name=f"figure1-{one.data.name}", svg=svg, alt=alt))
     if rows:
-        columns = ["training data", "baseline", "ELMo at the input", "gain"]
+        columns = ["training data", "baseline", "ELMo at the input", "gain", "seeds"]
         caption = "Test scores by the share of the training data, mean and deviation over seeds"
         part.tables.append(ReportTable(caption=caption, columns=columns, rows=rows))
         part.notes.append("Less data has more epochs, by the root of what is missing: 1 % ten times as many.")
+    part.notes += caveats([one for one in sets if one.data.fractions])
     return part
 
 
@@ -64,6 +65,7 @@ def figure_2(sets: Sequence[Comparison]) -> ReportPart:
         caption = "Mean shares of the layers in the learned mixes"
         part.tables.append(ReportTable(caption=caption, columns=columns, rows=rows))
         part.notes.append("A star in a plot: a task model that has mixes at both places.")
+    part.notes += caveats(sets)
     return part
 
 

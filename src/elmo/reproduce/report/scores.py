@@ -52,7 +52,7 @@ def table_1(sets: Sets) -> ReportPart:
         svg = pairs_plot("Errors taken away by ELMo (%)", bars, ("the paper", "here"))
         part.pictures.append(Picture(name="table1", svg=svg, alt=f"Relative error reduction in per cent. {told}."))
     part.tables += _all_scores(sets) + _updates(sets)
-    part.notes += _caveats(sets)
+    part.notes += caveats(sets)
     return part
 
 
@@ -100,13 +100,15 @@ def table_7(sets: Sets) -> ReportPart:
         caption = "Perplexity of held-out training sentences, and test scores with either biLM"
         part.tables.append(ReportTable(caption=caption, columns=columns, rows=rows))
     part.notes.append("The paper has perplexities of the whole text, by another vocabulary: compare the change.")
+    part.notes += caveats([one for one in sets if one.tuning()])
     return part
 
 
 def _by_arm(part: ReportPart, sets: Sets, arms: Sequence[str], theirs: dict[str, list[float]]) -> ReportPart:
     rows = []
     for one in sets:
-        if one.data.paper is None or not any(one.of(arm) for arm in arms if arm not in (BASELINE, INPUT)):
+        own = [run for arm in arms for run in one.of(arm) if run["arm"] not in (BASELINE, INPUT)]
+        if one.data.paper is None or not own:  # else the row would only repeat Table 1
             continue
         if one.data.paper in theirs:
             rows.append([f"*the paper: {paper.NAMES[one.data.paper]}*", *(f"{v:g}" for v in theirs[one.data.paper])])
@@ -115,7 +117,7 @@ def _by_arm(part: ReportPart, sets: Sets, arms: Sequence[str], theirs: dict[str,
         caption = "Dev scores, as in the paper; in brackets those on test. Mean and deviation over seeds"
         titles = [ARMS[arm].title for arm in arms]
         part.tables.append(ReportTable(caption=caption, columns=["task", *titles], rows=rows))
-    part.notes += _caveats(sets)
+    part.notes += caveats(sets)
     return part
 
 
@@ -174,7 +176,8 @@ def _titled(one: Comparison) -> str:
     return f"{one.data.title} ({one.data.metric})"
 
 
-def _caveats(sets: Sets) -> list[str]:
+def caveats(sets: Sets) -> list[str]:
+    """What differs from the paper, a line each data set; said beside every table and figure."""
     return [f"{one.data.title}: {one.data.caveat}." for one in sets if one.data.caveat and one.runs]
 
 
@@ -189,6 +192,7 @@ def curve_cells(one: Comparison, fractions: Sequence[float]) -> list[list[str]]:
                 spread(one.values(BASELINE, fraction=fraction)),
                 spread(one.values(INPUT, fraction=fraction)),
                 "" if gain is None else f"{gain:+.2f}",
+                f"{len(one.of(BASELINE, fraction))}, {len(one.of(INPUT, fraction))}",
             ]
         )
     return rows
