@@ -46,8 +46,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def rows() -> dict[str, Callable[[str], object]]:
     """What is measured: a name and what it does with a line."""
     from nltk.tokenize.destructive import NLTKWordTokenizer
-
-    from elmo.text.punkt import nltk_punkt
+    from tests.text.nltk_reference import nltk_punkt
 
     peer, punkt = NLTKWordTokenizer(), nltk_punkt()
     english, german = Tokenizer("treebank", "en"), Tokenizer("unicode", "de")

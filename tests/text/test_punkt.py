@@ -3,9 +3,10 @@
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.text.nltk_reference import english_sentences
+from tests.text.nltk_reference import english_sentences, nltk_punkt
 
 from elmo.text import punkt
+from elmo.text.punkt_rules import contains_end
 
 ATOMS = """
     word Word a A I Mr U.S e.g etc J J.R.R The he No no pp p 5 1990 3.5 II x-etc St é É 日 _
@@ -23,6 +24,18 @@ texts = st.lists(st.sampled_from([*ATOMS, *[" "] * 12, "  "]), max_size=18).map(
 @settings(deadline=None, max_examples=600)
 def test_sentences_are_those_of_nltk(text: str) -> None:
     assert punkt.split(text) == english_sentences(text)
+
+
+@given(
+    st.lists(st.sampled_from([*ATOMS, "fig", "p.m", "-2", "#", "&", "`"]), max_size=4).map("".join),
+    st.sampled_from(["", " "]),
+    st.lists(st.sampled_from([*ATOMS, "He", " "]), min_size=1, max_size=4).map("".join),
+)
+@settings(deadline=None, max_examples=600)
+def test_each_decision_is_that_of_nltk(word: str, between: str, after: str) -> None:
+    """The rules, also where the fast splitter would not ask them."""
+    context = f"{word}.{between}{after}"
+    assert contains_end(context) == bool(nltk_punkt().text_contains_sentbreak(context))
 
 
 def sentences(text: str) -> list[str]:

@@ -61,7 +61,7 @@ def test_plain_chunks_are_cut_as_nltk_cuts_them(chunk: str) -> None:
     for at_end in (False, True):
         plain = treebank._cut_plain(chunk, at_end=at_end)
         if plain and (not at_end or treebank.final_period(f"x {chunk}") >= 0):
-            assert plain == treebank._cut_by_nltk(chunk, at_end=at_end)
+            assert plain == treebank._cut_by_rules(chunk, at_end=at_end)
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,17 @@
-"""English sentences, by NLTK's Punkt (Kiss and Strunk 2006) with our own lists instead of a trained model.
+"""English sentences, as NLTK's Punkt (Kiss and Strunk 2006) finds them, with our own lists instead of a trained model.
 
 Punkt looks at each word before a period and at the token after it. Here the clear cases are decided at once (a word
-that is no abbreviation ends its sentence, and so does every `?` and `!`) and Punkt itself is asked about the rest:
+that is no abbreviation ends its sentence, and so does every `?` and `!`), and the rest by its rules (`punkt_rules`):
 initials, numbers, abbreviations, ellipses. Tests hold the result equal to NLTK's on the whole text, followed by one
 repair that Punkt lacks (`goes_on`). Expects text whose only white space is the space, with none at its ends.
 """
 
 import re
 from collections.abc import Iterator
-from functools import cache, lru_cache
-from typing import Any
+from functools import lru_cache
 
-from elmo.text.abbreviations import ENGLISH, ENGLISH_BEFORE_NUMBERS, ENGLISH_STARTERS
+from elmo.text.abbreviations import ENGLISH, ENGLISH_BEFORE_NUMBERS
+from elmo.text.punkt_rules import contains_end
 
 Span = tuple[int, int]
 
@@ -23,7 +23,6 @@ _CLOSING = re.compile(r"""["')\]}‘’“”«»]+?(?: +|(?=--)|\Z)""")
 _BEFORE_LOWER_CASE = frozenset("?!\"')]}’”»")
 _NO_BEGINNING = frozenset(".?!,;:")
 
-_DOTTED_LETTERS = re.compile(r"[^\W\d](?:\.[^\W\d])+")
 _KNOWN = ENGLISH | ENGLISH_BEFORE_NUMBERS
 
 # Longer words and tokens than this are no abbreviations, whatever their beginning.
@@ -102,27 +101,6 @@ def _realigned(text: str, slices: Iterator[Span]) -> Iterator[Span]:
         yield start, end
 
 
-class _Abbreviations(frozenset[str]):
-    """The listed abbreviations and all dotted letters: "u.s", "e.g", "j.r.r"."""
-
-    def __contains__(self, word: object) -> bool:
-        return super().__contains__(word) or (isinstance(word, str) and _DOTTED_LETTERS.fullmatch(word) is not None)
-
-
 @lru_cache(maxsize=1 << 14)
 def _punkt_finds_end(context: str) -> bool:
-    return bool(nltk_punkt().text_contains_sentbreak(context))
-
-
-@cache
-def nltk_punkt() -> Any:
-    """NLTK's PunktSentenceTokenizer with our lists."""
-    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer  # imported at need: it takes half a second
-
-    parameters = PunktParameters()
-    parameters.abbrev_types = _Abbreviations(ENGLISH)
-    parameters.collocations = {(word, "##number##") for word in ENGLISH_BEFORE_NUMBERS}
-    seen_in_lower_case = 1 << 5  # [nltk punkt.py, _ORTHO_MID_LC]
-    for word in ENGLISH_STARTERS:
-        parameters.add_ortho_context(word, seen_in_lower_case)
-    return PunktSentenceTokenizer(parameters)
+    return contains_end(context)

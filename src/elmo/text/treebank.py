@@ -1,9 +1,9 @@
-"""Penn Treebank tokens for English ("do n't", "$ 5", "( a )"), by NLTK's maintained rules, made fast.
+"""Penn Treebank tokens for English ("do n't", "$ 5", "( a )"), by NLTK's rules, made fast.
 
-NLTK's `NLTKWordTokenizer` runs some thirty substitutions over a whole string. All but one look no further than the
-white space around a chunk, so a chunk is cut once and remembered. The exception is the sentence-final period: it is
-split off only at the end of the string (`final_period`). Chunks of a plain shape (letters and digits, a mark or two
-around them) are cut here without asking NLTK; tests hold every path equal to NLTK's own result on the whole string.
+NLTK's `NLTKWordTokenizer` runs some thirty substitutions over a whole string (`treebank_rules`). All but one look no
+further than the white space around a chunk, so a chunk is cut once and remembered. The exception is the sentence-final
+period: it is split off only at the end of the string (`final_period`). Chunks of a plain shape (letters and digits, a
+mark or two around them) are cut here without them; tests hold every path equal to NLTK's result on the whole string.
 
 Where this differs from NLTK, on purpose:
 - Tokens keep their characters: `"` stays `"` where NLTK writes `` or '', so that offsets hold. `(` stays `(`.
@@ -11,17 +11,16 @@ Where this differs from NLTK, on purpose:
   three. The token has `'` too, because that is the spelling that models have seen beside its word.
 - All white space is alike, and the end of the text is as good as a space. NLTK looks for the space character here and
   for any white space there, so that it cuts `it's'` differently before a space, before a tab and at the end.
-- A chunk of more than LONGEST_CHUNK characters that is not plain is cut into stretches of that length first, because
-  NLTK gives up (TimeoutError) on very long strings.
+- A chunk of more than LONGEST_CHUNK characters that is not plain is cut into stretches of that length first, where NLTK
+  gives up (TimeoutError).
 """
 
 import re
-from collections.abc import Callable
-from functools import cache
 from itertools import chain
 
 from elmo.text.apostrophes import straighten_english
 from elmo.text.tokens import Pieces, PiecesCache, Tokens, place_pieces
+from elmo.text.treebank_rules import cut_by_rules
 
 LONGEST_CHUNK = 100_000
 
@@ -81,12 +80,12 @@ def final_period(text: str) -> int:
 
 def cut_inside(chunk: str) -> Pieces:
     """The pieces of a chunk that does not hold the final period."""
-    return _cut_plain(chunk, at_end=False) or _cut_by_nltk(chunk, at_end=False)
+    return _cut_plain(chunk, at_end=False) or _cut_by_rules(chunk, at_end=False)
 
 
 def cut_at_end(chunk: str) -> Pieces:
     """The pieces of the chunk that holds the final period."""
-    return _cut_plain(chunk, at_end=True) or _cut_by_nltk(chunk, at_end=True)
+    return _cut_plain(chunk, at_end=True) or _cut_by_rules(chunk, at_end=True)
 
 
 def _cut_plain(chunk: str, *, at_end: bool) -> Pieces:
@@ -101,19 +100,19 @@ def _cut_plain(chunk: str, *, at_end: bool) -> Pieces:
     return tuple(filter(None, (opening, word, possessive, *marks)))
 
 
-def _cut_by_nltk(chunk: str, *, at_end: bool) -> Pieces:
+def _cut_by_rules(chunk: str, *, at_end: bool) -> Pieces:
     pieces: list[str] = []
     for start in range(0, len(chunk), LONGEST_CHUNK):
         stretch = chunk[start : start + LONGEST_CHUNK]
         last = start + LONGEST_CHUNK >= len(chunk)
-        # Neighbours, because NLTK's rules treat the beginning and the end of a string as special places.
-        tokens = _nltk()(f"x {stretch} ")[1:] if at_end and last else _nltk()(f"x {stretch} x")[1:-1]
+        # Neighbours, because the rules treat the beginning and the end of a string as special places.
+        tokens = cut_by_rules(f"x {stretch} ")[1:] if at_end and last else cut_by_rules(f"x {stretch} x")[1:-1]
         pieces += _as_written(tokens, stretch)
     return tuple(pieces)
 
 
 def _as_written(tokens: list[str], chunk: str) -> list[str]:
-    """NLTK's tokens with the quotation marks that the text has."""
+    """The rules' tokens with the quotation marks that the text has."""
     written = []
     start = 0
     for token in tokens:
@@ -123,14 +122,6 @@ def _as_written(tokens: list[str], chunk: str) -> list[str]:
         written.append(chunk[start:end])
         start = end
     return written
-
-
-@cache
-def _nltk() -> Callable[[str], list[str]]:
-    from nltk.tokenize.destructive import NLTKWordTokenizer  # imported at need: it takes half a second
-
-    cut: Callable[[str], list[str]] = NLTKWordTokenizer().tokenize
-    return cut
 
 
 _INSIDE = PiecesCache(cut_inside)
