@@ -78,6 +78,7 @@ class Ways:
         self.dev = self.task.read(str(given.dev)) if given.dev and task == given.tasks[0] else self.examples[:5]
         self.model = None if given.elmo == "none" else read_model(given.model)
         self.vectors = None if given.vectors is None else read_word_vectors(given.vectors)
+        self.learner(WAYS[0])  # makes the layers, so that no way is charged with them
 
     def learner(self, way: str) -> Learner:
         learner = Learner(

@@ -3,10 +3,12 @@
 import dataclasses
 
 import pytest
+from tests.reproduce.conftest import SAMPLES
 
 from elmo.reproduce.arms import ARMS
 from elmo.reproduce.choosing import chosen_lines, chosen_options
-from elmo.reproduce.jobs import Hashes, ProbeJob, SenseJob, TaskJob, job_key, longer, recipe_of
+from elmo.reproduce.jobs import Hashes, ProbeJob, SenseJob, Sources, TaskJob, job_key, longer, recipe_of
+from elmo.reproduce.loading import FEWEST, load_examples
 from elmo.reproduce.order import ordered_jobs, search_jobs
 from elmo.reproduce.settings import AnyData, TaskData
 from elmo.tasks.recipes import find_recipe
@@ -125,3 +127,20 @@ def test_the_forms_of_the_paper_s_own_tables_come_before_those_of_other_tasks(na
         ("pairs", "input"), ("names", "input"), ("pairs", "both"), ("pairs", "output"), ("names", "both"),
         ("names", "output"),
     ]  # fmt: skip
+
+
+def test_what_is_to_be_quick_reads_a_tenth_and_is_a_run_of_its_own(names: TaskData) -> None:
+    jobs = ordered_jobs([names], ["table1"], {"names": ((), ())}, seeds=1, quick=True)
+    assert [(job.arm, job.fraction, job.quick) for job in jobs if isinstance(job, TaskJob)] == [
+        ("baseline", 0.1, True), ("input", 0.1, True),
+    ]  # fmt: skip
+    job = jobs[1]
+    assert isinstance(job, TaskJob)
+    assert recipe_of(job).train.epochs == recipe_of(dataclasses.replace(job, fraction=1.0, quick=False)).train.epochs
+    assert job_key(job, HASHES) != job_key(dataclasses.replace(job, quick=False), HASHES)
+    sources = Sources(data=SAMPLES, model="", vectors=None, cache=SAMPLES, device="cpu")
+    whole = load_examples(dataclasses.replace(job, quick=False), "dev", sources)
+    assert load_examples(job, "dev", sources) == whole[:FEWEST]
+    assert load_examples(job, "train", sources) == load_examples(
+        dataclasses.replace(job, quick=False), "train", sources
+    )

@@ -1,13 +1,13 @@
 import dataclasses
 import json
 import os
-import signal
-import subprocess
 import sys
+from functools import partial
 
 import pytest
 import torch
 from safetensors.torch import load_file
+from tests.killing import points, run
 from tests.weights.making import CONFIGS, WORDS, make_model
 
 from elmo.errors import WeightsError
@@ -224,29 +224,24 @@ def test_a_crash_between_the_two_renames_is_undone_by_the_next_reader(tmp_path):
     assert read_native(tmp_path / "model").sha256 == make_model().sha256
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
-def test_killing_a_writer_at_any_moment_leaves_a_loadable_model(tmp_path):
-    program = (
-        "import sys; from pathlib import Path; from tests.weights.making import make_model\n"
-        "from elmo.weights.native import write_native\n"
-        "models = [make_model(seed=n) for n in range(3)]\n"
-        "print('ready', flush=True)\n"
-        "while True:\n"
-        "    for model in models: write_native(model, Path(sys.argv[1]), overwrite=True)\n"
-    )
-    write_native(make_model(), tmp_path / "model")
-    hashes = {make_model(seed=n).sha256 for n in range(3)}
-    for delay in (0.01, 0.03, 0.07, 0.11):
-        process = subprocess.Popen(
-            [sys.executable, "-c", program, str(tmp_path / "model")], stdout=subprocess.PIPE, env={**os.environ}
-        )
-        assert process.stdout is not None
-        process.stdout.readline()
-        with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(delay)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        assert read_native(tmp_path / "model").sha256 in hashes
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL and fork")
+def test_a_writer_killed_at_any_of_its_file_operations_leaves_a_loadable_model(tmp_path):
+    before, after = make_model(seed=0), make_model(seed=1)
+
+    def replaced(name, *, kill_at=None):
+        (tmp_path / name).mkdir()
+        write_native(before, tmp_path / name / "model")
+        work = partial(write_native, after, tmp_path / name / "model", overwrite=True)
+        return run(lambda: work() and None, within=tmp_path / name, kill_at=kill_at)
+
+    undisturbed = replaced("undisturbed")
+    assert not undisturbed.error
+    assert read_native(tmp_path / "undisturbed" / "model").sha256 == after.sha256
+    found = set()
+    for n in points(len(undisturbed.operations)):
+        assert replaced(str(n), kill_at=n).killed
+        found.add(read_native(tmp_path / str(n) / "model").sha256)
+    assert found == {before.sha256, after.sha256}
 
 
 def test_words_become_rows_without_the_caller_knowing_the_scheme():

@@ -18,7 +18,7 @@ FEWEST_ROWS: dict[DeviceType, int] = {"cpu": 8, "cuda": 4}
 EVALUATE_SYMBOLS: dict[DeviceType, int] = {"cpu": 10_000, "cuda": 50_000}  # a large vocabulary makes them dear
 MOST_ROWS: dict[DeviceType, int] = {"cpu": 128, "cuda": 512}
 STEPS_OF_AN_EPOCH = 1000  # aimed at where the number of rows is ours to choose
-# A trained model walks far from where it was in many noisy steps: for the same text fewer and calmer ones.
+# A trained model walks far from where it was in many noisy steps: for the same text fewer and calmer ones. (dev/log.md)
 STEPS_OF_AN_EPOCH_OF_TUNING, MOST_ROWS_OF_TUNING = 150, 128
 EVALUATIONS_OF_AN_EPOCH_OF_TUNING = 4
 # A text of 50 thousand words is learnt by heart after five passes, one of 300 thousand after nine.

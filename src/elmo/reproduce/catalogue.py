@@ -9,6 +9,8 @@ from elmo.reproduce.arms import ARMS_OF
 from elmo.reproduce.settings import AnyData, ProbeData, SenseData, TaskData
 
 EVERYTHING = "all"
+# A run of names takes 16 minutes of a CPU core (docs/tasks.md) and 1.8 on an H200; other tasks were not timed.
+CPU_TIMES = 9
 Kind = Literal["tasks", "senses", "tags", "neighbours"]
 
 
@@ -80,11 +82,13 @@ def listing(settings: Mapping[str, AnyData]) -> list[str]:
         extras = "torch" + (", tasks (scipy, for coreference)" if "ontogum" in data or "litbank" in data else "")
         minutes = gpu_minutes(name, settings)
         lines.append(f"         data: {data}" + ("; in small without any" if entry.small else ""))
+        small = "; in small 1 on a CPU" if entry.small else ""
+        lines.append(f"         extras: {extras}")
         lines.append(
-            f"         extras: {extras}; minutes of a process on an H200: {minutes:.0f} for a seed"
-            + ("; in small 1 on a CPU" if entry.small else "")
+            f"         minutes of a process, for a seed: {minutes:.0f} on an H200, "
+            f"about {CPU_TIMES * minutes:.0f} on a CPU{small}"
         )
     lines += ["", "Where the data can be had:"]
     lines += [f"{name:13} {one.title}: {one.where}" for name, one in settings.items()]
-    lines += ["", "Without a GPU take --quick: a tenth of the data, one seed."]
+    lines += ["", "--quick takes a tenth of the task data and one seed: a few minutes a run on a CPU."]
     return lines

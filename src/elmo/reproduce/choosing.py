@@ -9,13 +9,16 @@ from elmo.reproduce.order import search_jobs
 from elmo.reproduce.settings import Options, TaskData
 
 
-def chosen_options(data: TaskData, runs: Sequence[Mapping[str, Any]], *, again: bool) -> tuple[Options, Options] | None:
+def chosen_options(
+    data: TaskData, runs: Sequence[Mapping[str, Any]], *, again: bool, quick: bool = False
+) -> tuple[Options, Options] | None:
     """Of the baseline and of ELMo; None while a search is not finished. `again`: search though options are there."""
     if not again and data.baseline is not None and data.elmo is not None:
         return data.baseline, data.elmo
     if not data.grid:
         return data.baseline or (), data.elmo or ()
-    tried = [run for run in runs if run["kind"] == "search" and run["set"] == data.name]
+    own = [run for run in runs if run["kind"] == "search" and run["set"] == data.name]
+    tried = [run for run in own if run.get("quick", False) == quick]
     if len({(run["arm"], tuple(run["point"])) for run in tried}) < len(search_jobs(data)):
         return None
     return _best(tried, BASELINE), _best(tried, INPUT)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from elmo.reproduce.arms import BASELINE, INPUT, TUNED
+from elmo.reproduce.jobs import QUICK
 from elmo.reproduce.settings import Options, TaskData
 
 Run = Mapping[str, Any]
@@ -13,14 +14,15 @@ Run = Mapping[str, Any]
 class Comparison:
     """The runs that have the options of a data set; `chosen` are those for the baseline and for ELMo.
 
-    `whole`: the share of the training data that is meant where none is named.
+    `quick`: those of a tenth of the data, which are meant where no share of the training data is named.
     """
 
     def __init__(
-        self, data: TaskData, runs: Sequence[Run], chosen: tuple[Options, Options], *, whole: float = 1.0
+        self, data: TaskData, runs: Sequence[Run], chosen: tuple[Options, Options], *, quick: bool = False
     ) -> None:
-        self.data, self.whole = data, whole
+        self.data, self.whole = data, QUICK if quick else 1.0
         own = [run for run in runs if run["kind"] == "task" and run["set"] == data.name]
+        own = [run for run in own if run.get("quick", False) == quick]
         self.runs = [run for run in own if _has_options(run, data, chosen)]
 
     def of(self, arm: str, fraction: float | None = None) -> list[Run]:

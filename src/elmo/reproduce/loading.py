@@ -1,11 +1,12 @@
 """What several runs read: examples, word vectors, the biLM and their hashes, kept by the process and those it forks."""
 
+import math
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elmo.disk.guarded.plainfiles import file_sha256
-from elmo.reproduce.jobs import AnyJob, Hashes, ProbeJob, SenseJob, Sources, TaskJob
+from elmo.reproduce.jobs import QUICK, AnyJob, Hashes, ProbeJob, SenseJob, Sources, TaskJob
 from elmo.tasks.embedding.wordvectors import WordVectors, read_word_vectors
 from elmo.tasks.examples import Example
 from elmo.tasks.recipes import find_recipe, parse_change
@@ -15,6 +16,8 @@ from elmo.weights.loaded import LoadedModel
 
 if TYPE_CHECKING:
     from elmo.reproduce.settings import AnyData
+
+FEWEST = 3  # examples that a file is cut to
 
 
 def hashes_of(data: "AnyData", sources: Sources) -> Hashes:
@@ -42,7 +45,10 @@ def load_examples(job: TaskJob, name: str, sources: Sources) -> list[Example]:
     """The examples of one of its files."""
     # Those of the network change nothing in what is read.
     of_task = (o for o in job.options if o.startswith("task.") and not o.startswith("task.model."))
-    return _examples(job.data.task, str(sources.data / job.files[name]), tuple(of_task))
+    examples = _examples(job.data.task, str(sources.data / job.files[name]), tuple(of_task))
+    if job.quick and name != "train":
+        return examples[: max(FEWEST, math.ceil(QUICK * len(examples)))]
+    return examples
 
 
 @cache

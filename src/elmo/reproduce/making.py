@@ -97,6 +97,7 @@ def _train(job: TaskJob, folder: Path, sources: Sources, time_limit: float | Non
         "fraction": recipe.train.fraction,
         "point": list(job.point),
         "options": list(job.options),
+        **({"quick": True} if job.quick else {}),
         "elmo": None if job.arm == BASELINE else {"where": added.where, "layers": added.layers, "mix_l2": added.mix_l2},
         "metric": trained.task.metric,
         "dev": _rounded(result.scores),

@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from elmo.reproduce.arms import ARMS_OF, BASELINE, INPUT, TUNED
-from elmo.reproduce.jobs import AnyJob, ProbeJob, SenseJob, TaskJob, recipe_of
+from elmo.reproduce.jobs import QUICK, AnyJob, ProbeJob, SenseJob, TaskJob, recipe_of
 from elmo.reproduce.paper import TABLE2
 from elmo.reproduce.settings import AnyData, Options, ProbeData, SenseData, TaskData
 
@@ -19,26 +19,29 @@ SOLID = 3  # seeds of Table 1 that come before the other tables
 _IN_PAPER = ("table2", "table3", "figure2")  # of the data sets that stand for one of the paper's, if any does
 
 
-def search_jobs(data: TaskData) -> list[TaskJob]:
+def search_jobs(data: TaskData, *, quick: bool = False) -> list[TaskJob]:
     """As many runs for the baseline as for ELMo, each point once."""
     return [
-        TaskJob(data=data, arm=arm, seed=1, point=point, searches=True) for point in data.points for arm in SEARCHED
+        TaskJob(data=data, arm=arm, seed=1, point=point, searches=True, quick=quick)
+        for point in data.points
+        for arm in SEARCHED
     ]
 
 
 def ordered_jobs(
-    sets: Iterable[AnyData], names: Sequence[str], chosen: Chosen, *, seeds: int, fraction: float = 1.0
+    sets: Iterable[AnyData], names: Sequence[str], chosen: Chosen, *, seeds: int, quick: bool = False
 ) -> list[AnyJob]:
     """All jobs that can be made now. Those of a data set whose options are not chosen yet are its search alone."""
     tasks = [data for data in sets if isinstance(data, TaskData)]
     some = any(data.paper is not None for data in tasks)
+    fraction = QUICK if quick else 1.0
     arms_of = {data.name: _arms(data, names, in_paper=data.paper is not None or not some) for data in tasks}
     tasks = [data for data in tasks if arms_of[data.name]]
     tasks.sort(key=lambda data: -data.minutes)  # the longest first, so that none of them is left for the end
     found: list[AnyJob] = []
     for data in tasks:
         if chosen[data.name] is None:
-            found += search_jobs(data)
+            found += search_jobs(data, quick=quick)
     ready = [data for data in tasks if chosen[data.name] is not None]
 
     def runs(
@@ -53,7 +56,8 @@ def ordered_jobs(
                     assert options is not None
                     for part in [f for f in data.fractions if f < fraction] if curve else (fraction,):
                         point = options[0 if arm == BASELINE else 1]
-                        yield _named(TaskJob(data=data, arm=arm, seed=seed, fraction=part, point=point))
+                        job = TaskJob(data=data, arm=arm, seed=seed, fraction=part, point=point, quick=quick)
+                        yield _named(job)
 
     in_paper = [data for data in ready if data.paper is not None or not some]
     in_forms = [data for data in in_paper if data.paper in TABLE2]

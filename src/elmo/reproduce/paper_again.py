@@ -24,8 +24,6 @@ from elmo.reproduce.report.parts import ReportPart
 from elmo.reproduce.runs import RUNS, RunFile, read_runs
 from elmo.reproduce.settings import AnyData, ProbeData, SenseData, TaskData, missing_files
 
-QUICK = 0.1  # of the training data
-
 
 @dataclass(frozen=True, kw_only=True)
 class Wishes:
@@ -47,11 +45,6 @@ class Wishes:
     quick: bool = False
     search: bool = False
     device: str | None = None
-
-    @property
-    def whole(self) -> float:
-        """The share of the training data that counts as all of it."""
-        return QUICK if self.quick else 1.0
 
 
 def reproduce_paper(wishes: Wishes) -> list[str]:
@@ -86,7 +79,7 @@ def _queue(sets: Mapping[str, AnyData], names: Sequence[str], data: Path, wishes
         read_runs([wishes.output / RUNS]),
         sources,
         seeds=1 if wishes.quick else wishes.seeds,
-        fraction=wishes.whole,
+        quick=wishes.quick,
         again=wishes.search,
     )
 
@@ -97,7 +90,7 @@ def _write(wishes: Wishes, there: Mapping[str, AnyData], queues: Sequence[RunQue
         wanted = {queue.key(job) for job in queue.jobs()}
         made = [run for key, run in queue.runs.items() if key in wanted]
         tasks = [data for data in queue.sets.values() if isinstance(data, TaskData)]
-        sets += comparisons(tasks, made, queue.chosen, whole=queue.fraction)
+        sets += comparisons(tasks, made, queue.chosen, quick=queue.quick)
         runs += made
         for name, points in queue.chosen.items():
             if points is not None and queue.again:

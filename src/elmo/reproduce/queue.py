@@ -32,11 +32,11 @@ class RunQueue:
         sources: Sources,
         *,
         seeds: int,
-        fraction: float = 1.0,
+        quick: bool = False,
         again: bool = False,
     ) -> None:
         self.sets, self.names, self.sources = sets, names, sources
-        self.seeds, self.fraction, self.again = seeds, fraction, again
+        self.seeds, self.quick, self.again = seeds, quick, again
         self.hashes: dict[str, Hashes] = {name: hashes_of(data, sources) for name, data in sets.items()}
         self.runs = {run["key"]: run for run in runs}
         self.begun: set[str] = set()
@@ -49,13 +49,13 @@ class RunQueue:
         found: dict[str, tuple[Options, Options] | None] = {}
         for name, data in self.sets.items():
             if isinstance(data, TaskData):
-                found[name] = chosen_options(data, self._runs_of(name), again=self.again)
+                found[name] = chosen_options(data, self._runs_of(name), again=self.again, quick=self.quick)
         return found
 
     def jobs(self) -> list[AnyJob]:
         """All jobs that can be made now, finished ones too."""
         chosen: Chosen = self.chosen
-        return ordered_jobs(self.sets.values(), self.names, chosen, seeds=self.seeds, fraction=self.fraction)
+        return ordered_jobs(self.sets.values(), self.names, chosen, seeds=self.seeds, quick=self.quick)
 
     def missing(self) -> list[AnyJob]:
         """Those that are not finished; two arms with the same options are one run."""
@@ -136,5 +136,6 @@ def _make(hashes: Mapping[str, Hashes], sources: Sources, job: AnyJob, left: flo
 def _is_like(run: Mapping[str, Any], job: AnyJob) -> bool:
     if not isinstance(job, TaskJob):
         return bool(run["kind"] == job.data.task)
-    wanted = ("search" if job.searches else "task", recipe_of(job).train.fraction, job.arm == BASELINE)
-    return bool((run["kind"], run.get("fraction"), run.get("arm") == BASELINE) == wanted)
+    wanted = ("search" if job.searches else "task", recipe_of(job).train.fraction, job.arm == BASELINE, job.quick)
+    found = (run["kind"], run.get("fraction"), run.get("arm") == BASELINE, run.get("quick", False))
+    return bool(found == wanted)

@@ -31,7 +31,7 @@ def reproduce(
         bool, typer.Option("--word2vec", help="For Table 4: train word2vec on the text that is searched (gensim).")
     ] = False,
     output: Annotated[Path, typer.Option("--output", "-o", help="A folder for the report and its raw runs.")] = OUTPUT,
-    quick: Annotated[bool, typer.Option("--quick", help="A tenth of the training data and one seed.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A tenth of the task data and one seed.")] = False,
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="Of each comparison, at most.")] = 5,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Runs at the same time, a process each.")] = 1,
     minutes: Annotated[

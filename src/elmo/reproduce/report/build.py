@@ -23,11 +23,11 @@ Chosen = Mapping[str, tuple[Options, Options] | None]
 
 
 def comparisons(
-    data: Sequence[TaskData], runs: Sequence[Mapping[str, Any]], chosen: Chosen, *, whole: float = 1.0
+    data: Sequence[TaskData], runs: Sequence[Mapping[str, Any]], chosen: Chosen, *, quick: bool = False
 ) -> list[Comparison]:
     """The runs of each data set whose options are chosen."""
     known = [(one, chosen.get(one.name)) for one in data]
-    return [Comparison(one, runs, points, whole=whole) for one, points in known if points is not None]
+    return [Comparison(one, runs, points, quick=quick) for one, points in known if points is not None]
 
 
 def report_parts(

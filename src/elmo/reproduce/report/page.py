@@ -62,7 +62,7 @@ def _lines(title: str, parts: Sequence[ReportPart], findings: Sequence[PaperFind
         yield from _part(part)
     for table in (facts.options, facts.files):
         if table is not None:
-            yield from _table(table)
+            yield from _table(table, within="Facts")
     yield "</main></body></html>"
 
 
@@ -70,7 +70,7 @@ def _part(part: ReportPart) -> Iterator[str]:
     yield f"<section id='{escape(part.name)}'><h2>{escape(part.title)}</h2>"
     yield from (f"<p>{_marked(text)}</p>" for text in part.texts)
     for table in part.tables:
-        yield from _table(table)
+        yield from _table(table, within=part.title)
     if part.pictures:
         yield "<div class='pictures'>"
         yield from map(_picture, part.pictures)
@@ -82,9 +82,10 @@ def _part(part: ReportPart) -> Iterator[str]:
     yield "</section>"
 
 
-def _table(table: ReportTable) -> Iterator[str]:
+def _table(table: ReportTable, *, within: str) -> Iterator[str]:
+    """In a frame of its own, which is named by the part too: two tables may have one caption."""
     caption = _marked(table.caption)
-    yield f"<div class='scroll' tabindex='0' role='region' aria-label='{escape(table.caption)}'>"
+    yield f"<div class='scroll' tabindex='0' role='region' aria-label='{escape(within)}: {escape(table.caption)}'>"
     yield f"<table><caption>{caption}</caption><thead><tr>"
     yield from (f"<th scope='col'>{_marked(column)}</th>" for column in table.columns)
     yield "</tr></thead><tbody>"
