@@ -56,12 +56,15 @@ class Bench:
         self.parts: Parts = list(parts_of(embedder, read_source(str(source)), options))
         self.tokens = sum(len(found.sentences.ids) for _, found in self.parts)
         self.rates: dict[str, float] = {}
+        self.processor_rates: dict[str, float] = {}
 
     def time(self, name: str, work: Callable[[], object], *, tokens: int | None = None, profiled: bool = False) -> None:
         try:
             seconds = [self._once(work) for _ in range(self.rounds)]
-            self.rates[name] = (tokens or self.tokens) / min(seconds)
-            each = " ".join(f"{taken:.2f}" for taken in seconds)
+            walls, processor = zip(*seconds, strict=True)
+            self.rates[name] = (tokens or self.tokens) / min(walls)
+            self.processor_rates[name] = (tokens or self.tokens) / min(processor)
+            each = " ".join(f"{taken:.2f}" for taken in walls)
             print(f"{name:34s} {self.rates[name] / 1e3:9.1f}k tokens/s  ({each} s)", flush=True)
             if profiled and self.profile:
                 with Sampler() as sampler:
@@ -70,19 +73,22 @@ class Bench:
         except Exception:
             print(f"{name}: failed\n{traceback.format_exc()}", flush=True)
 
-    def _once(self, work: Callable[[], object]) -> float:
+    def _once(self, work: Callable[[], object]) -> tuple[float, float]:
+        """Seconds by the wall, and of processor time in this process."""
         self.embedder._cache.clear()
         synchronize(self.embedder)
-        begun = time.perf_counter()
+        begun, processor = time.perf_counter(), time.process_time()
         work()
         synchronize(self.embedder)
-        return time.perf_counter() - begun
+        return time.perf_counter() - begun, time.process_time() - processor
 
     def report(self) -> None:
-        """Every rate as a share of the model's."""
-        model = self.rates.get("model")
-        for name, rate in self.rates.items() if model else ():
-            print(f"{name:34s} {rate / model:9.2f} of the model's rate")
+        """Every rate as a share of the model's: by the wall, and on a CPU also by processor time."""
+        for name, rate in self.rates.items() if "model" in self.rates else ():
+            share = f"{rate / self.rates['model']:9.3f} of the model's rate"
+            if self.embedder.device_name == "cpu":
+                share += f", {self.processor_rates[name] / self.processor_rates['model']:.3f} by processor time"
+            print(f"{name:34s} {share}")
 
 
 def synchronize(embedder: Embedder) -> None:

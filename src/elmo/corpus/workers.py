@@ -23,6 +23,8 @@ _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from elmo.corpus.workers import serve; serve(sys.argv[2])"
 )
 
+PIPE_BYTES = 1 << 20
+
 Request = dict[str, Any]
 Answer = dict[str, Any]
 Handler = Callable[[Request, bytes], Answer]
@@ -65,11 +67,13 @@ class ChildProcesses:
                 [sys.executable, "-c", _START, json.dumps(sys.path), handler],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                bufsize=PIPE_BYTES,
                 start_new_session=True,  # Ctrl-C is for the caller, which ends these processes
             )
             for _ in range(count)
         ]
         for child in self._children:
+            _widen(child.stdin, child.stdout)
             self._idle.put(child)
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="corpus-worker")
 
@@ -116,9 +120,10 @@ def serve(handler: str) -> None:
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as answers:
         # What anything else prints must not be taken for an answer.
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-        while received := receive(requests):
-            answers.write(json.dumps(_answer(handle, *received)).encode("ascii") + b"\n")
-            answers.flush()
+        with contextlib.suppress(BrokenPipeError):  # the caller was killed
+            while received := receive(requests):
+                answers.write(json.dumps(_answer(handle, *received)).encode("ascii") + b"\n")
+                answers.flush()
 
 
 def send(pipe: IO[bytes], request: Request, text: bytes) -> None:
@@ -146,6 +151,15 @@ def _answer(handle: Handler, request: Request, text: bytes) -> Answer:
         return {"error": str(error)}
     except Exception as error:  # the caller must hear of it, whatever it is; its own process shows the place
         return {"error": f"a worker failed with {type(error).__name__}: {error}; run with one worker to see where"}
+
+
+def _widen(*pipes: IO[bytes] | None) -> None:
+    """Let pipes hold a whole request or answer: each piece of it would have to wait for its turn among threads."""
+    with contextlib.suppress(ImportError, AttributeError, OSError):  # as far as the system can and allows
+        import fcntl
+
+        for pipe in filter(None, pipes):
+            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
 
 def _close(pipe: IO[bytes] | None) -> None:

@@ -1,12 +1,13 @@
 """Work beside the main thread: order, bounds, and errors of either side."""
 
+import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
 
 import pytest
 
-from elmo.embed.bulk.pipeline import Abandoned, Behind, ahead
+from elmo.embed.bulk.pipeline import Abandoned, Behind, ahead, short_turns
 
 
 def put_all(behind: Behind[int], items: Iterable[int]) -> None:
@@ -84,3 +85,10 @@ def test_an_error_of_the_main_thread_abandons_the_work() -> None:
     with pytest.raises(KeyboardInterrupt):
         put_all(Behind(work, depth=1), interrupted())
     assert met == ["abandoned"]
+
+
+def test_turns_are_as_long_as_before_whatever_ends_the_work() -> None:
+    before = sys.getswitchinterval()
+    with pytest.raises(RuntimeError, match="the work failed"), short_turns():
+        raise RuntimeError("the work failed")
+    assert sys.getswitchinterval() == pytest.approx(before)

@@ -139,16 +139,16 @@ from elmo.apps.cli import main
 from elmo.embed.bulk import ray_engine
 
 class EmbedShard(ray_engine.EmbedShard):
-    def _rows(self, shard):
-        for n, row in enumerate(super()._rows(shard)):
-            if (shard.number, n) == (3, 100):
+    def _parts(self, shard):
+        for n, part in enumerate(super()._parts(shard)):
+            if (shard.number, n) == (3, 0):
                 try:
                     pathlib.Path(os.environ["DIED"]).touch(exist_ok=False)
                 except FileExistsError:
                     pass
                 else:
                     os.kill(os.getpid(), signal.SIGKILL)
-            yield row
+            yield part
 
 ray_engine.EmbedShard = EmbedShard
 sys.exit(main())

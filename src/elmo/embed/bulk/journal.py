@@ -30,7 +30,7 @@ from elmo.disk.guarded.plainfiles import exists, read_json
 from elmo.disk.locking import locked_alone
 from elmo.disk.workfiles import Arrays, dumped_arrays, read_about, read_arrays
 from elmo.disk.writing import errors_naming, write_file, write_pieces
-from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.part import EmbeddedPart
 from elmo.embed.bulk.writers.row import Line
 from elmo.errors import ResumeError
 
@@ -143,7 +143,7 @@ class Journal:
 
     def append(
         self,
-        part: Part,
+        part: EmbeddedPart,
         *,
         lines_digest: str,
         carried: Mapping[str, npt.NDArray[Any]] | None = None,
@@ -182,7 +182,7 @@ class Journal:
         stored, _ = self._read(part)
         return {name.removeprefix("carried."): stored[name] for name in stored if name.startswith("carried.")}
 
-    def parts(self, count: int) -> Iterator[tuple[Part, Appended | None]]:
+    def parts(self, count: int) -> Iterator[tuple[EmbeddedPart, Appended | None]]:
         """The first `count` parts, in input order, one in memory at a time."""
         for number in range(count):
             arrays, about = self._read(number)
@@ -193,7 +193,9 @@ class Journal:
                 for (n, line), text, file in zip(arrays["lines"].tolist(), texts, names, strict=True)
             ]
             columns: dict[str, Any] = {name: arrays[name] for name in (*COLUMNS, "vectors")}
-            part = Part(lines=lines, words=words if len(arrays["ids"]) else [], pooled=about["pooled"], **columns)
+            part = EmbeddedPart(
+                lines=lines, words=words if len(arrays["ids"]) else [], pooled=about["pooled"], **columns
+            )
             appended = None
             if "output" in about:
                 stop, sha256 = about["output"]

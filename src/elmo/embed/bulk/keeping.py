@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from elmo.embed.bulk.journal import Appended, Journal
 from elmo.embed.bulk.writers.appender import Appender, Standing
-from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.part import EmbeddedPart
 from elmo.errors import ResumeError
 
 CHUNK_BYTES = 1 << 20
@@ -21,12 +21,12 @@ CHUNK_BYTES = 1 << 20
 class Finished(NamedTuple):
     """What is kept of a finished part."""
 
-    part: Part
+    part: EmbeddedPart
     lines_digest: str
     carried: Mapping[str, npt.NDArray[Any]]  # the state to go on with
 
 
-def kept_parts(journal: Journal, finished: Iterator[Finished], done: int) -> Iterator[Part]:
+def kept_parts(journal: Journal, finished: Iterator[Finished], done: int) -> Iterator[EmbeddedPart]:
     """All parts, for an output that is written from its beginning: those of the journal, and new ones kept there."""
     for part, _ in journal.parts(done):
         yield part

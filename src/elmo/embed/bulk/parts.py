@@ -12,7 +12,7 @@ import numpy as np
 from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.bulk.progress import TextBar
 from elmo.embed.bulk.tokenizing import MOST_WORKERS, TokenizedLines, tokenized
-from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.part import EmbeddedPart
 from elmo.embed.bulk.writers.row import Line, Shape
 from elmo.embed.embedder import Embedder
 from elmo.embed.numbered import Integers, NumberedSentences, running_total
@@ -165,7 +165,7 @@ def embed_part(
     *,
     carried: State | None = None,
     bar: TextBar | None = None,
-) -> tuple[Part, State | None]:
+) -> tuple[EmbeddedPart, State | None]:
     """One part with its vectors; in state "carry" also the state to go on with."""
     of_line = np.repeat(np.arange(len(lines)), found.counts)
     unfinished = found.counts.copy()  # sentences of each line
@@ -198,7 +198,7 @@ def embed_part(
         pooled = [pool(vectors[..., a:b, :], options.pooling) for a, b in pairwise(borders)]
         vectors = np.stack(pooled).astype(options.dtype, copy=False)
     filled = found.sentences.lengths > 0
-    part = Part(
+    part = EmbeddedPart(
         lines=lines,
         words=found.sentences.words,
         ids=found.sentences.ids,

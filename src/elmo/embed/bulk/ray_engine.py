@@ -28,7 +28,7 @@ from elmo.embed.bulk.pipeline import ahead
 from elmo.embed.bulk.progress import PACKED
 from elmo.embed.bulk.writers.columns import import_pyarrow
 from elmo.embed.bulk.writers.formats import write_whole
-from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.part import EmbeddedPart
 from elmo.embed.bulk.writers.row import Line
 from elmo.embed.choices import Precision
 from elmo.embed.embedder import Embedder
@@ -194,7 +194,7 @@ class EmbedShard:
                 write_whole("parquet", parts, temporary, self.shape)
         return {"number": shard.number}
 
-    def _parts(self, shard: Shard) -> Iterator[Part]:
+    def _parts(self, shard: Shard) -> Iterator[EmbeddedPart]:
         lines = (Line(n, text, shard.file, n) for n, text in enumerate(lines_of_shard(shard), shard.first_line))
         workers = tokenizing_workers(self.embedder, shard.path or shard.file, cores=self.threads)
         with closing(ahead(parts_of(self.embedder, lines, self.options, workers=workers), depth=1)) as coming:

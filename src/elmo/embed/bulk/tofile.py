@@ -25,7 +25,7 @@ from elmo.embed.bulk.parts import (
     read_source,
     tokenizing_workers,
 )
-from elmo.embed.bulk.pipeline import Behind, ahead
+from elmo.embed.bulk.pipeline import Behind, ahead, short_turns
 from elmo.embed.bulk.progress import TextBar
 from elmo.embed.bulk.writers.formats import FORMATS, STANDARD_STREAM, Format
 from elmo.embed.bulk.writers.row import Shape
@@ -157,7 +157,8 @@ def _fill(
     carried: State | None = None
     workers = tokenizing_workers(embedder, source)
     coming = ahead(parts_of(embedder, read_source(source), options, size=size, workers=workers), depth=PARTS_AHEAD)
-    with contextlib.closing(coming), Behind(keep, depth=PARTS_BEHIND) as behind:
+    turns = short_turns() if workers else contextlib.nullcontext()
+    with turns, contextlib.closing(coming), Behind(keep, depth=PARTS_BEHIND) as behind:
         for number, (lines, found) in enumerate(coming):
             if number < done:
                 journal.check(number, lines)

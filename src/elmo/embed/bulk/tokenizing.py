@@ -79,21 +79,32 @@ def answer_chunk(request: Request, text: bytes) -> Answer:
     texts = text.decode("utf-8", "surrogatepass").split("\n")
     found = tokenize_lines(texts, Tokenizer.from_dict(request["tokenizer"]))
     sentences = found.sentences
-    arrays: dict[str, npt.NDArray[Any]] = {
-        "counts": found.counts,
-        "lengths": sentences.lengths,
-        "ids": sentences.ids,
+    return {
+        "words": sentences.words,
+        "counts": _dump(found.counts),
+        "lengths": _dump(sentences.lengths),
+        "ids": _dump(sentences.ids),
     }
-    encoded = {name: base64.b64encode(array.tobytes()).decode("ascii") for name, array in arrays.items()}
-    return {"words": sentences.words, **encoded}
 
 
 def _from_answer(answer: Answer) -> TokenizedLines:
-    def array(name: str, dtype: type) -> Any:
-        return np.frombuffer(base64.b64decode(answer[name]), dtype)
+    sentences = NumberedSentences(
+        words=answer["words"],
+        ids=_numbers(answer["ids"]).astype(np.int32),
+        lengths=_numbers(answer["lengths"]).astype(np.int64),
+    )
+    return TokenizedLines(counts=_numbers(answer["counts"]).astype(np.int64), sentences=sentences)
 
-    sentences = NumberedSentences(words=answer["words"], ids=array("ids", np.int32), lengths=array("lengths", np.int64))
-    return TokenizedLines(counts=array("counts", np.int64), sentences=sentences)
+
+def _dump(numbers: npt.NDArray[Any]) -> list[str]:
+    """Numbers from 0 on, in as few bytes as they need."""
+    dtype = np.min_scalar_type(int(numbers.max(initial=0)))
+    return [dtype.str, base64.b64encode(numbers.astype(dtype).tobytes()).decode("ascii")]
+
+
+def _numbers(dumped: list[str]) -> npt.NDArray[Any]:
+    dtype, data = dumped
+    return np.frombuffer(base64.b64decode(data), dtype)
 
 
 def _chunks(lines: Iterable[Line]) -> Iterator[list[Line]]:

@@ -11,18 +11,18 @@ import pytest
 from elmo.embed.bulk.writers import parquetfile
 from elmo.embed.bulk.writers.columns import groups_of_columns, schema_of
 from elmo.embed.bulk.writers.formats import write_whole
-from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.part import EmbeddedPart
 from elmo.embed.bulk.writers.row import Line, Shape
 from elmo.embed.bulk.writers.thrift import dump_struct, parse_struct, varint
 from elmo.embed.numbered import running_total
 
 
-def make_part(lengths: list[int], shape: Shape, *, first: int = 0) -> Part:
+def make_part(lengths: list[int], shape: Shape, *, first: int = 0) -> EmbeddedPart:
     chance = np.random.default_rng(first)
     counts = np.array(lengths)
     tokens, layers = int(counts.sum()), () if shape.layers is None else (shape.layers,)
     size = (len(lengths), *layers, shape.dim) if shape.pooled else (*layers, tokens, shape.dim)
-    return Part(
+    return EmbeddedPart(
         lines=[Line(first + n, f"text {n} é", "a.txt" if shape.files else None, n) for n in range(len(lengths))],
         words=["the", "bank", "漢字"],
         ids=chance.integers(0, 3, tokens).astype(np.int32),

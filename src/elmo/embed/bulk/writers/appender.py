@@ -7,14 +7,14 @@ import contextlib
 from abc import ABC, abstractmethod
 from typing import BinaryIO, NamedTuple
 
-from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.part import EmbeddedPart
 from elmo.embed.bulk.writers.row import Shape
 
 
 class Standing(NamedTuple):
     """A part that stands in the file already."""
 
-    part: Part  # without its vectors
+    part: EmbeddedPart  # without its vectors
     kept: bytes  # what `write` gave
     stop: int  # the end of its bytes
 
@@ -31,7 +31,7 @@ class Appender(ABC):
         self._opened = contextlib.ExitStack()  # what is needed for writing
 
     @abstractmethod
-    def write(self, part: Part) -> bytes:
+    def write(self, part: EmbeddedPart) -> bytes:
         """Append a part. What comes back is asked for again by `restore`."""
 
     @abstractmethod

@@ -4,7 +4,7 @@ from typing import Any, BinaryIO
 
 from elmo.embed.bulk.writers.appender import Appender, Standing
 from elmo.embed.bulk.writers.columns import groups_of_columns, import_pyarrow, schema_of
-from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.part import EmbeddedPart
 from elmo.embed.bulk.writers.row import Shape
 from elmo.errors import ResumeError
 
@@ -21,7 +21,7 @@ class ArrowAppender(Appender):
         self._sink = _Sink(file)
         self._writer = self._arrow.ipc.new_file(self._arrow.PythonFile(self._sink, "w"), self._schema)
 
-    def write(self, part: Part) -> bytes:
+    def write(self, part: EmbeddedPart) -> bytes:
         for columns in groups_of_columns([part], self._shape):
             self._writer.write_batch(self._arrow.record_batch(columns, schema=self._schema))
         return b""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.part import EmbeddedPart
 from elmo.embed.bulk.writers.row import Shape
 from elmo.errors import MissingExtraError
 
@@ -37,14 +37,14 @@ def schema_of(shape: Shape) -> Any:
     )
 
 
-def groups_of_columns(parts: Iterable[Part], shape: Shape) -> Iterator[list[Any]]:
+def groups_of_columns(parts: Iterable[EmbeddedPart], shape: Shape) -> Iterator[list[Any]]:
     """The columns of the schema, for some lines after others."""
     for part in parts:
         for group in part.groups():
             yield [*text_columns(group, shape), *vector_arrays(group, shape)]
 
 
-def text_columns(group: Part, shape: Shape) -> list[Any]:
+def text_columns(group: EmbeddedPart, shape: Shape) -> list[Any]:
     """The columns of the schema but for the vectors."""
     arrow, _ = import_pyarrow()
     columns: list[Any] = [strings(arrow, [line.file or "" for line in group.lines])] if shape.files else []
@@ -59,12 +59,12 @@ def text_columns(group: Part, shape: Shape) -> list[Any]:
     ]
 
 
-def tokens_column(arrow: Any, group: Part) -> Any:
+def tokens_column(arrow: Any, group: EmbeddedPart) -> Any:
     """The tokens of all lines, each distinct word handed over once."""
     return strings(arrow, group.words).take(arrow.array(group.ids))
 
 
-def vector_arrays(group: Part, shape: Shape) -> list[Any]:
+def vector_arrays(group: EmbeddedPart, shape: Shape) -> list[Any]:
     """The columns of vectors."""
     arrow, _ = import_pyarrow()
     vector = vector_type(shape)
@@ -79,7 +79,7 @@ def vector_arrays(group: Part, shape: Shape) -> list[Any]:
     return columns
 
 
-def vectors_of_layer(group: Part, number: int, shape: Shape) -> npt.NDArray[Any]:
+def vectors_of_layer(group: EmbeddedPart, number: int, shape: Shape) -> npt.NDArray[Any]:
     """The vectors of one layer, contiguous: [tokens, D], or [lines, D] when pooled."""
     if shape.layers is None:
         return np.ascontiguousarray(group.vectors)

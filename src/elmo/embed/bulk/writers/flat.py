@@ -6,7 +6,7 @@ import numpy as np
 
 from elmo.embed.bulk.writers.columns import import_pyarrow, strings, tokens_column, vector_columns, vector_type
 from elmo.embed.bulk.writers.parquet import ParquetAppender
-from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.part import EmbeddedPart
 
 
 class FlatAppender(ParquetAppender):
@@ -33,7 +33,7 @@ class FlatAppender(ParquetAppender):
         )
         return schema, names
 
-    def _write_group(self, group: Part) -> None:
+    def _write_group(self, group: EmbeddedPart) -> None:
         arrow, _ = import_pyarrow()
         lengths = np.diff(group.first_tokens)
         columns: list[Any] = []

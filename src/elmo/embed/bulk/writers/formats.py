@@ -13,7 +13,7 @@ from elmo.errors import ConfigError
 
 if TYPE_CHECKING:
     from elmo.embed.bulk.writers.appender import Appender
-    from elmo.embed.bulk.writers.part import Part
+    from elmo.embed.bulk.writers.part import EmbeddedPart
     from elmo.embed.bulk.writers.row import Shape
 
 Format = Literal["hdf5-allennlp", "hdf5-bilm", "parquet", "parquet-flat", "arrow", "safetensors", "npz", "jsonl"]
@@ -27,20 +27,20 @@ class OutputFormat:
     A file is written in one go by `write`, or grows at its end by what `append` makes.
     """
 
-    write: "Callable[[Iterable[Part], Path, Shape], None] | None" = None
+    write: "Callable[[Iterable[EmbeddedPart], Path, Shape], None] | None" = None
     append: "Callable[[BinaryIO, Shape], Appender] | None" = None
     suffixes: tuple[str, ...] = ()
     require: Callable[[], object] = lambda: None
     by_token: bool = False
 
 
-def _allennlp(parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
+def _allennlp(parts: "Iterable[EmbeddedPart]", path: Path, shape: "Shape") -> None:
     from elmo.embed.bulk.writers.hdf5 import write_hdf5
 
     write_hdf5(parts, path, shape, layout="allennlp")
 
 
-def _bilm(parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
+def _bilm(parts: "Iterable[EmbeddedPart]", path: Path, shape: "Shape") -> None:
     from elmo.embed.bulk.writers.hdf5 import write_hdf5
 
     write_hdf5(parts, path, shape, layout="bilm")
@@ -76,13 +76,13 @@ def _pyarrow() -> None:
     import_pyarrow()
 
 
-def _npz(parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
+def _npz(parts: "Iterable[EmbeddedPart]", path: Path, shape: "Shape") -> None:
     from elmo.embed.bulk.writers.npz import write_npz
 
     write_npz(parts, path, shape)
 
 
-def _jsonl(parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
+def _jsonl(parts: "Iterable[EmbeddedPart]", path: Path, shape: "Shape") -> None:
     from elmo.embed.bulk.writers.jsonl import write_jsonl
 
     write_jsonl(parts, path, shape)
@@ -101,7 +101,7 @@ FORMATS: dict[Format, OutputFormat] = {
 SUFFIXES: dict[str, Format] = {suffix: name for name, known in FORMATS.items() for suffix in known.suffixes}
 
 
-def write_whole(name: Format, parts: "Iterable[Part]", path: Path, shape: "Shape") -> None:
+def write_whole(name: Format, parts: "Iterable[EmbeddedPart]", path: Path, shape: "Shape") -> None:
     """A file of all parts, from its beginning to its end."""
     known = FORMATS[name]
     if known.write is not None:

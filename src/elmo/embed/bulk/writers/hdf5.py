@@ -15,13 +15,13 @@ from typing import Literal
 import h5py
 import numpy as np
 
-from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.part import EmbeddedPart
 from elmo.embed.bulk.writers.row import Shape
 
 Layout = Literal["bilm", "allennlp"]
 
 
-def write_hdf5(parts: Iterable[Part], path: Path, shape: Shape, *, layout: Layout = "allennlp") -> None:
+def write_hdf5(parts: Iterable[EmbeddedPart], path: Path, shape: Shape, *, layout: Layout = "allennlp") -> None:
     """Write lines in input order; iterating over the file gives them in that order."""
     strings = h5py.string_dtype("utf-8")
     sentences: dict[str, str] = {}

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TextIO
 
-from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.part import EmbeddedPart
 from elmo.embed.bulk.writers.row import Row, Shape
 
 
-def write_jsonl(parts: Iterable[Part], path: Path, shape: Shape) -> None:
+def write_jsonl(parts: Iterable[EmbeddedPart], path: Path, shape: Shape) -> None:
     """One JSON object a line: `line`, `text`, `tokens`, `sentence_starts`, `vectors` (`vector` when pooled).
 
     Where the input is several files, `file` stands first, and `line` is the number within it.

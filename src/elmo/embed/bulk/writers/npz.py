@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.part import EmbeddedPart
 from elmo.embed.bulk.writers.row import Shape
 
 
-def write_npz(parts: Iterable[Part], path: Path, shape: Shape) -> None:
+def write_npz(parts: Iterable[EmbeddedPart], path: Path, shape: Shape) -> None:
     """Member by member, so that memory does not grow with the file."""
     starts: dict[str, int] = {}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:

@@ -7,7 +7,7 @@ import numpy as np
 from elmo.embed.bulk.writers.appender import Appender, Standing
 from elmo.embed.bulk.writers.columns import schema_of, text_columns, vector_columns, vectors_of_layer
 from elmo.embed.bulk.writers.parquetfile import ParquetStream
-from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.part import EmbeddedPart
 from elmo.embed.bulk.writers.row import Shape
 
 
@@ -25,7 +25,7 @@ class ParquetAppender(Appender):
         schema, vectors = self._schema()
         self._stream = ParquetStream(file, schema, vectors=vectors, written_as=self.written_as)
 
-    def write(self, part: Part) -> bytes:
+    def write(self, part: EmbeddedPart) -> bytes:
         before = len(self._stream.row_groups)
         for group in part.groups():
             self._write_group(group)
@@ -41,9 +41,9 @@ class ParquetAppender(Appender):
         """The schema, and which of its columns are vectors: the last ones."""
         return schema_of(self._shape), vector_columns(self._shape)
 
-    def _write_group(self, group: Part) -> None:
+    def _write_group(self, group: EmbeddedPart) -> None:
         counts = np.ones(len(group), np.int64) if self._shape.pooled else np.diff(group.first_tokens)
         self._stream.write(text_columns(group, self._shape), self._vectors(group), counts)
 
-    def _vectors(self, group: Part) -> list[Any]:
+    def _vectors(self, group: EmbeddedPart) -> list[Any]:
         return [vectors_of_layer(group, n, self._shape) for n in range(self._shape.layers or 1)]

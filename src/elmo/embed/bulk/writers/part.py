@@ -16,7 +16,7 @@ BYTES_IN_GROUP = 32 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class EmbeddedPart:
     """Consecutive lines. L layers, T tokens of all lines, D size of a vector.
 
     `vectors` is [T, D], or [L, T, D] for all layers; pooled [lines, D] or [lines, L, D].
@@ -51,7 +51,7 @@ class Part:
                 vectors=self.vectors[n] if self.pooled else self.vectors[..., first:last, :],
             )
 
-    def groups(self) -> Iterator["Part"]:
+    def groups(self) -> Iterator["EmbeddedPart"]:
         """The same lines, some at a time."""
         sizes = np.diff(self.first_tokens) if not self.pooled else np.ones(len(self), np.int64)
         whole = self.vectors.shape[0] if self.pooled else self.vectors.shape[-2]
@@ -64,7 +64,7 @@ class Part:
             yield self.cut(start, stop)
             start = stop
 
-    def cut(self, start: int, stop: int) -> "Part":
+    def cut(self, start: int, stop: int) -> "EmbeddedPart":
         """Lines `start` to `stop`, without a copy."""
         if (start, stop) == (0, len(self)):
             return self

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elmo.embed.bulk.writers.appender import Appender, Standing
-from elmo.embed.bulk.writers.part import Part
+from elmo.embed.bulk.writers.part import EmbeddedPart
 from elmo.embed.bulk.writers.row import Shape
 from elmo.embed.numbered import ranges, running_total
 
@@ -75,7 +75,7 @@ class SafetensorsAppender(Appender):
         self._lines.add(np.zeros(1))
         file.write(bytes(HEADER_BYTES))
 
-    def write(self, part: Part) -> bytes:
+    def write(self, part: EmbeddedPart) -> bytes:
         vectors = part.vectors
         if self._shape.layers is not None and not self._shape.pooled:
             vectors = vectors.transpose(1, 0, 2)  # [T, L, D]: the layers of a token stand together
@@ -86,7 +86,7 @@ class SafetensorsAppender(Appender):
     def restore(self, standing: Standing) -> None:
         self._add_columns(standing.part)
 
-    def _add_columns(self, part: Part) -> None:
+    def _add_columns(self, part: EmbeddedPart) -> None:
         """What stands behind the vectors."""
         count = self._tokens_before
         for line in part.lines if self._shape.files else []:
