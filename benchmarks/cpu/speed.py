@@ -6,7 +6,8 @@ Random weights of the published sizes. Sentences (one a line, tokens with white 
 and 64, all layers; the word cache is emptied before each pass, so that no word is known beforehand. Every contestant
 runs in a process of its own, in turn, round by round, so that other work on the machine meets all alike; the best pass
 counts. `nn.LSTM` (projected, packed sequences, no clips) is timed against our stack alone, from ready token vectors.
-Prints tokens a second, peak memory, and the time from the start of the process to its first vector. Time on a quiet
+Prints tokens a second, peak memory, the time from the start of the process to its first vector, and the
+share of what the processor's instructions reach by themselves (benchmarks.cpu.peaks). Time on a quiet
 machine: the load is printed. On a busy one, `--clock cpu --threads 1` compares the work itself, in tokens for each
 second of CPU time.
 """
@@ -42,7 +43,9 @@ def main() -> None:
     print(f"load {os.getloadavg()}")
     for size in arguments.sizes:
         with tempfile.TemporaryDirectory() as name:
-            report(size, measure(arguments, size, sentences, Path(name)), sentences)
+            found = measure(arguments, size, sentences, Path(name))
+            report(size, found, sentences)
+            report_shares(size, found, sentences, threads=arguments.threads if arguments.clock == "wall" else 1)
     print(f"load {os.getloadavg()}")
 
 
@@ -219,6 +222,22 @@ def report(size: str, found: dict[str, Found], sentences: list[list[str]]) -> No
         if one in found and other in found:
             ratios = [found[other][str(batch)] / found[one][str(batch)] for batch in BATCHES]
             print(f"  {one} is {' / '.join(f'{r:.1f}' for r in ratios)} times as fast as {other}")
+
+
+def report_shares(size: str, found: dict[str, Found], sentences: list[list[str]], *, threads: int) -> None:
+    """What part of the time the products alone would take at the rate of the processor's instructions."""
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    from benchmarks.cpu.peaks import operations, peaks
+    from elmo.pretrain.sizes import model_of_size
+
+    work = [operations(model_of_size(size), sentences[:count]) for count in COUNTS[size]]
+    rates = peaks()
+    for name, kind in OURS.items():
+        if name in found and kind in rates:
+            peak = rates[kind] * threads
+            shares = [done / peak / 1e9 / found[name][str(batch)] for batch, done in zip(BATCHES, work, strict=True)]
+            percent = " / ".join(f"{100 * share:.0f}" for share in shares)
+            print(f"  {name}: {percent} % of the peak of {threads} threads ({peak:.0f} billion operations a second)")
 
 
 def machine() -> str:

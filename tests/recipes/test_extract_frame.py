@@ -157,3 +157,9 @@ def test_the_page_of_texts_names_each_repository_and_its_commit() -> None:
                 name,
                 short,
             )
+
+
+def test_each_function_of_a_source_is_tried_on_a_miniature() -> None:
+    tests = "".join(path.read_text("utf-8") for path in sorted(Path(__file__).parent.glob("test_extract_*sources.py")))
+    tried = {extractor.documents for name, extractor in EXTRACTORS.items() if f'read("{name}"' in tests}
+    assert [name for name, extractor in EXTRACTORS.items() if extractor.documents not in tried] == []

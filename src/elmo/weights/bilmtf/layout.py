@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elmo.disk.guarded.hdf5 import open_hdf5
 from elmo.disk.guarded.jsonvalues import clip, integer, pairs, table, text, truth
 from elmo.disk.guarded.plainfiles import shortened
 from elmo.errors import ConfigError, WeightsError
@@ -109,6 +108,8 @@ def read_weights(path: Path, config: BiLMConfig, *, embedding: Path | None = Non
     pieces = list(_pieces(config))
     check_values((piece.shape for piece in pieces), where=str(path))
     tensors: dict[str, Numbers] = {}
+    from elmo.disk.guarded.hdf5 import open_hdf5  # imported at need: most models are in other files
+
     with open_hdf5(path) as datasets, open_hdf5(embedding or path) as words:
         # All names and shapes before the first number: a wrong file fails at once and allocates nothing.
         found = [(words if piece.names[0] == "embedding" else datasets, piece) for piece in pieces]
@@ -129,6 +130,8 @@ def read_weights(path: Path, config: BiLMConfig, *, embedding: Path | None = Non
 
 def vocabulary_size(path: Path, *, options: Path) -> int:
     """Rows of the `embedding` dataset."""
+    from elmo.disk.guarded.hdf5 import open_hdf5
+
     with open_hdf5(path) as datasets:
         if not datasets.has("embedding"):
             raise WeightsError(f"{options}: char_cnn is missing, and {path} has no dataset 'embedding' of words either")

@@ -1,0 +1,105 @@
+"""What this processor's instructions reach by themselves, and the work of embedding a text: for the share that is used.
+
+    python -m benchmarks.cpu.peaks
+
+Products of a register with a register, nothing read from memory: float32 (FMA), bytes (dpbusd) and bfloat16 (dpbf16),
+each only where the processor has it; one thread, by processor time, the best of five. Needs a C++ compiler.
+"""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from elmo.model.architecture import BiLMConfig
+from elmo.model.characters import CharCNNConfig
+
+# 12 sums in flight hide an instruction's latency; the empty assembler keeps the compiler from seeing a constant.
+SOURCE = r"""
+#include <immintrin.h>
+#include <cstdio>
+#include <ctime>
+static double now() {
+    timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return t.tv_sec + t.tv_nsec * 1e-9;
+}
+const long ROUNDS = 10000000;
+template <class R, class Add>
+void measure(const char* name, R start, R factor, double operations, Add add) {
+    double best = 1e9;
+    for (int repeat = 0; repeat < 5; repeat++) {
+        R sums[12];
+        for (auto& sum : sums) sum = start;
+        double began = now();
+        for (long i = 0; i < ROUNDS; i++) {
+            asm volatile("" : "+v"(factor));
+#pragma GCC unroll 12
+            for (int j = 0; j < 12; j++) sums[j] = add(sums[j], factor);
+        }
+        double took = now() - began;
+        for (auto& sum : sums) asm volatile("" : "+v"(sum));
+        if (took < best) best = took;
+    }
+    std::printf("%s %.1f\n", name, ROUNDS * 12 * operations / best / 1e9);
+}
+int main() {
+#if defined(__AVX512F__)
+    measure("float32", _mm512_set1_ps(0.5f), _mm512_set1_ps(0.5f), 32,
+            [](__m512 s, __m512 f) { return _mm512_fmadd_ps(f, f, s); });
+#elif defined(__FMA__)
+    measure("float32", _mm256_set1_ps(0.5f), _mm256_set1_ps(0.5f), 16,
+            [](__m256 s, __m256 f) { return _mm256_fmadd_ps(f, f, s); });
+#endif
+#if defined(__AVX512VNNI__)
+    measure("int8", _mm512_set1_epi32(1), _mm512_set1_epi32(0x01010101), 128,
+            [](__m512i s, __m512i f) { return _mm512_dpbusd_epi32(s, f, f); });
+#elif defined(__AVXVNNI__)
+    measure("int8", _mm256_set1_epi32(1), _mm256_set1_epi32(0x01010101), 64,
+            [](__m256i s, __m256i f) { return _mm256_dpbusd_avx_epi32(s, f, f); });
+#endif
+#if defined(__AVX512BF16__)
+    measure("bfloat16", _mm512_set1_ps(0.5f), _mm512_set1_ps(0.5f), 64,
+            [](__m512 s, __m512 f) { return _mm512_dpbf16_ps(s, (__m512bh)f, (__m512bh)f); });
+#endif
+}
+"""
+
+
+def peaks() -> dict[str, float]:
+    """Billions of operations a second of one thread, by what is multiplied; empty where that cannot be measured."""
+    compiler = os.environ.get("CXX") or shutil.which("c++")
+    if compiler is None:
+        return {}
+    with tempfile.TemporaryDirectory() as folder:
+        source, program = Path(folder, "peaks.cpp"), Path(folder, "peaks")
+        source.write_text(SOURCE, encoding="ascii")
+        command = [compiler, "-O3", "-std=c++17", "-march=native", str(source), "-o", str(program)]
+        if subprocess.run(command, capture_output=True, check=False).returncode:
+            return {}
+        done = subprocess.run([str(program)], capture_output=True, text=True, check=False)
+    return {name: float(rate) for name, rate in map(str.split, done.stdout.splitlines())}
+
+
+def operations(config: BiLMConfig, sentences: Sequence[Sequence[str]]) -> float:
+    """Multiplications and additions of the products for these sentences: each distinct word once, no padding."""
+    lstm, tokens = config.lstm, config.tokens
+    assert isinstance(tokens, CharCNNConfig)
+    H, P, R = lstm.cell_dim, lstm.output_dim, lstm.directions
+    positions = sum(len(sentence) + 2 for sentence in sentences)
+    recurrent = positions * R * lstm.layers * 2 * (2 * P * 4 * H + H * P)
+    F, D = tokens.filter_count, tokens.output_dim
+    widest = max(width for width, _ in tokens.filters)
+    encoder = 0
+    for word in {word for sentence in sentences for word in sentence}:
+        columns = min(tokens.characters, len(word.encode()[: tokens.characters - 2]) + 2 + widest)
+        encoder += sum((columns - width + 1) * width * tokens.embedding_dim * count for width, count in tokens.filters)
+        encoder += tokens.highways * 2 * F * F + F * D
+    return float(recurrent + 2 * encoder)
+
+
+if __name__ == "__main__":
+    for name, rate in peaks().items():
+        print(f"{name}: {rate:.0f} billion operations a second, one thread")
