@@ -77,6 +77,10 @@ def test_tuning_takes_few_steps_and_is_measured_four_times_a_pass(symbols, rows)
     assert complete_tuning(made, symbols=10**9) == made
 
 
+def test_less_than_a_pass_of_tuning_is_measured_four_times_too():
+    assert complete_tuning(TrainConfig(steps=100), symbols=10**8).evaluate_every == 25
+
+
 def test_rows_of_tuning_can_be_divided_among_processes():
     assert complete_tuning(TrainConfig(), symbols=200_000, world=4).batch_size == 64
     assert complete_tuning(TrainConfig(), symbols=90, world=3).batch_size == 3

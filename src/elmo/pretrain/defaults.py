@@ -58,7 +58,8 @@ def complete_tuning(config: TrainConfig, *, symbols: int, world: int = 1) -> Tra
         wanted = min(MOST_ROWS_OF_TUNING, symbols / (config.window * STEPS_OF_AN_EPOCH_OF_TUNING))
         rows = math.ceil(2 ** int(math.log2(max(1.0, wanted))) / world) * world
     windows = symbols // (rows * config.window)
-    every = config.evaluate_every or max(1, math.ceil(windows / EVALUATIONS_OF_AN_EPOCH_OF_TUNING))
+    steps = min(windows, config.steps or windows)  # of a pass, or of less than one
+    every = config.evaluate_every or max(1, math.ceil(steps / EVALUATIONS_OF_AN_EPOCH_OF_TUNING))
     return config.replace(batch_size=rows, evaluate_every=every)
 
 

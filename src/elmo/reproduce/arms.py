@@ -36,8 +36,3 @@ ARMS_OF: dict[str, tuple[str, ...]] = {
     "figure1": (BASELINE, INPUT),
     "figure2": (INPUT, "both", "output"),
 }
-
-
-def tells_itself(arm: str) -> bool:
-    """Whether an arm is a run with ELMo, whose options are those chosen for ELMo."""
-    return arm != BASELINE

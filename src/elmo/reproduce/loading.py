@@ -25,7 +25,7 @@ def hashes_of(data: "AnyData", sources: Sources) -> Hashes:
     return Hashes(
         files={path: _file_hash(sources.data / path) for path in data.paths.values()},
         model=load_model(sources.model).sha256,
-        vectors=None if sources.vectors is None else _vectors_hash(sources.vectors),
+        vectors=_vectors_hash(sources.vectors),
     )
 
 
@@ -80,8 +80,9 @@ def load_vectors(path: Path | None) -> WordVectors | None:
 
 
 @cache
-def _vectors_hash(path: Path) -> str:
-    return read_word_vectors(path).sha256()
+def _vectors_hash(path: Path | None) -> str | None:
+    vectors = load_vectors(path)
+    return None if vectors is None else vectors.sha256()
 
 
 @cache

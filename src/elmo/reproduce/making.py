@@ -1,7 +1,6 @@
 """One run made: trained, or gone on with, and scored. What comes of it is a line of the raw runs."""
 
 import dataclasses
-import json
 import platform
 import shutil
 import time
@@ -167,8 +166,3 @@ def line_of(run: Made) -> str:
         f"{'' if test is None else f' test {test[metric]:.2f}'}, best epoch {run['best_epoch']} of {run['epochs']}, "
         f"{run['epoch_seconds']:.2f} s an epoch, {run['seconds']:.0f} s in all"
     )
-
-
-def as_json(run: Made) -> str:
-    """A run as it goes from one process to another."""
-    return json.dumps(run)

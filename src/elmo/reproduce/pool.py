@@ -5,6 +5,7 @@ process that has used CUDA must not be forked; `elmo.reproduce` reads, and never
 """
 
 import gc
+import logging
 import multiprocessing
 import os
 import signal
@@ -20,6 +21,8 @@ from typing import Any, Generic, TypeVar
 import torch
 
 from elmo.errors import ElmoError
+
+logger = logging.getLogger(__name__)
 
 J = TypeVar("J")
 Make = Callable[[J, float | None], dict[str, Any] | None]
@@ -145,9 +148,11 @@ def _context(device: str | None) -> Any:
         trial.start()
         trial.join(120)
         if trial.exitcode == 0:
+            logger.info("processes are forked")
             return fork
         if trial.is_alive():
             trial.kill()
+    logger.info("processes are not forked: each reads its data itself")
     return multiprocessing.get_context("spawn")
 
 
