@@ -30,7 +30,8 @@ epoch on dev counts, and test is scored once. Options were chosen on dev. **ELMo
 which is what `elmo task train` does unless told otherwise.
 
 The word vectors of all arms are GloVe 6B in 100 dimensions without numbers, without some short words (`a`, `I`, `'s`)
-and the names of brackets: 6 to 17 % of the tokens of a set have no vector. With a whole GloVe file a baseline may be higher.
+and the names of brackets: 6 to 17 % of the tokens of a set have no vector. With a whole GloVe file a baseline may be
+higher.
 """
 TUNING = RUNS / "tuning"  # of `python -m benchmarks.tuning`
 TUNED_AS = "adam 3e-4 x1"  # what `elmo finetune` and --tune-bilm do: src/elmo/pretrain/recipes/finetune.toml
