@@ -6,6 +6,7 @@ Products of a register with a register, nothing read from memory: float32 (FMA),
 each only where the processor has it; one thread, by processor time, the best of five. Needs a C++ compiler.
 """
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -100,6 +101,11 @@ def operations(config: BiLMConfig, sentences: Sequence[Sequence[str]]) -> float:
     return float(recurrent + 2 * encoder)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     for name, rate in peaks().items():
         print(f"{name}: {rate:.0f} billion operations a second, one thread")
+
+
+if __name__ == "__main__":
+    main()
