@@ -22,6 +22,8 @@ def main(folder: str, output: Path, name: str) -> None:
     with multiprocessing.get_context("spawn").Pool(2) as pool:  # both fetch it, into one cache
         for found in pool.map(layers_of, [name, name], chunksize=1):
             assert_same(found, expected)
+        pool.close()  # they end by themselves: killed, a process can leave a lock of its progress bar half taken down
+        pool.join()
     embedder = elmo.load(name)
     assert_same(embedder.encode(TEXTS, layers="all"), expected)
     assert_same(pickle.loads(pickle.dumps(embedder)).encode(TEXTS, layers="all"), expected)
