@@ -14,7 +14,7 @@ RUN apt-get update \
     && apt-get install -y --no-install-recommends g++ \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
-COPY pyproject.toml hatch_build.py constraints.txt README.md LICENSE ./
+COPY pyproject.toml hatch_build.py constraints.txt README.md LICENSE NOTICE ./
 COPY src ./src
 ENV ELMO_WHEEL_KERNELS=required
 RUN python -m venv /opt/elmo \

@@ -21,6 +21,8 @@ texts = st.lists(st.sampled_from([*ATOMS, *[" "] * 12, "  "]), max_size=18).map(
 @example("?@.3.5--.--. .")
 @example('(Go.)" Then')
 @example("He won. )")
+@example("\u00b2. \u24d0. 3\u0301. ;")
+@example("\u0663. No. \u00c9 the \u0301. a..b")
 @settings(deadline=None, max_examples=600)
 def test_sentences_are_those_of_nltk(text: str) -> None:
     assert punkt.split(text) == english_sentences(text)

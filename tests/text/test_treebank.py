@@ -44,6 +44,9 @@ def assert_equals_nltk(text: str) -> None:
 @example("23lemme's'")
 @example("GONNA's.")
 @example("g\u0131mme")
+@example("O\u0301'Brien met 'n\u0303andu' today.")  # combining marks are parts of words
+@example("हिन्दी'क x")
+@example("ⓐ'b")
 @settings(deadline=None, max_examples=600)
 def test_every_text_is_cut_as_nltk_cuts_it(text: str) -> None:
     assert_equals_nltk(text)
@@ -78,6 +81,7 @@ def test_plain_chunks_are_cut_as_nltk_cuts_them(chunk: str) -> None:
         ("Well... yes", "Well ... yes"),
         ("I don’t, can’t and won’t.", "I do n't , ca n't and wo n't ."),
         ("‘I don’t,’ he said.", "‘ I do n't , ’ he said ."),
+        ("O\u0301'Brien met 'n\u0303andu' today.", "O\u0301'Brien met ' n\u0303andu ' today ."),
     ],
 )
 def test_english_is_cut_as_in_the_treebank(text: str, expected: str) -> None:

@@ -1,40 +1,57 @@
 """Punkt's decision (Kiss and Strunk 2006, section 4) about a word with a period and what follows it, in English.
 
 With our lists instead of a trained model: abbreviations, words that stand before numbers, and words that often begin a
-sentence. Written anew, so that sentences do not change with NLTK's version; tests hold it equal. [nltk punkt.py]
+sentence. The code is our own, so that sentences do not change with NLTK's version; tests hold it equal. [nltk punkt.py]
+The patterns are after NLTK's, and changed: Copyright (C) NLTK Project, Apache License 2.0 (NOTICE).
 """
 
 import re
+from functools import lru_cache
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 from elmo.text.abbreviations import ENGLISH, ENGLISH_BEFORE_NUMBERS, ENGLISH_STARTERS
 
 _SEVERAL = r"(?:-{2,}|\.{2,}|(?:\.\s){2,}\.)"
 _NO_WORD = r"""[)";}\]*:@'({\[‘’“”«»?!]"""
-_TOKEN = re.compile(
-    rf"""{_SEVERAL}
+_TOKEN = rf"""{_SEVERAL}
     | [^("`{{\[:;&\#*@)}}\]\-,\s] \S*? (?= \s | \Z | {_NO_WORD} | {_SEVERAL} | ,(?=\Z|\s|{_NO_WORD}|{_SEVERAL}) )
-    | \S""",
-    re.VERBOSE,
-)
+    | \S"""
 _ELLIPSIS = re.compile(r"\.\.+")
 _NUMBER = re.compile(r"-?[.,]?\d[\d,.-]*")
-_INITIAL = re.compile(r"[^\W\d]\.")
-_DOTTED_LETTERS = re.compile(r"[^\W\d](?:\.[^\W\d])+")
 _ENDS = frozenset(".?!")
 _NO_BEGINNING = frozenset(";:,.!?")
 NUMBER = "##number##"
 
 
+class _Patterns(NamedTuple):
+    token: Any
+    initial: Any
+    dotted_letters: Any
+
+
+@lru_cache(maxsize=2)
+def _patterns(plain: bool) -> _Patterns:
+    """By `regex`, as NLTK's are, where letters may have combining marks, which to `re` are none."""
+    engine: Any = re
+    if not plain:
+        import regex as engine  # here, since most texts never need it
+    return _Patterns(
+        engine.compile(_TOKEN, engine.VERBOSE),
+        engine.compile(r"[^\W\d]\."),
+        engine.compile(r"[^\W\d](?:\.[^\W\d])+"),
+    )
+
+
 def contains_end(text: str) -> bool:
     """Whether a sentence ends in a text before its last token."""
-    tokens: list[str] = _TOKEN.findall(text)
+    tokens: list[str] = _patterns(text.isascii()).token.findall(text)
     return any(_ends(token, following) for token, following in pairwise(tokens))
 
 
 def is_abbreviation(word: str) -> bool:
     """Whether a word in lower case, without its period, is listed or dotted letters: "mr", "u.s", "j.r.r"."""
-    return word in ENGLISH or _DOTTED_LETTERS.fullmatch(word) is not None
+    return word in ENGLISH or _patterns(word.isascii()).dotted_letters.fullmatch(word) is not None
 
 
 def _ends(token: str, following: str) -> bool:
@@ -47,7 +64,7 @@ def _ends(token: str, following: str) -> bool:
         next_kind = _without_period(next_kind)
     if kind in ENGLISH_BEFORE_NUMBERS and next_kind == NUMBER:
         return False
-    initial = _INITIAL.fullmatch(token) is not None
+    initial = _patterns(token.isascii()).initial.fullmatch(token) is not None
     begins = _begins(following, next_kind)
     if (abbreviation or _ELLIPSIS.fullmatch(token)) and not initial and begins:
         ends = True
