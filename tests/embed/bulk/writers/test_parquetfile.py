@@ -95,3 +95,13 @@ def test_pyarrows_metadata_is_the_same_when_it_was_read_and_written() -> None:
 @pytest.mark.parametrize(("number", "wanted"), [(0, b"\0"), (127, b"\x7f"), (128, b"\x80\x01"), (300, b"\xac\x02")])
 def test_a_number_takes_seven_bits_a_byte(number: int, wanted: bytes) -> None:
     assert varint(number) == wanted
+
+
+def test_a_group_of_more_rows_than_pyarrow_has_in_one_is_one(tmp_path: Path) -> None:
+    tokens = (1 << 20) + 10  # a single line of so many tokens is never cut
+    shape = Shape(dim=1, layers=None, pooled=False, dtype="float16", files=False)
+    path = tmp_path / "out.parquet"
+    write_whole("parquet-flat", [make_part([tokens], shape)], path, shape)
+    table = pyarrow.parquet.read_table(path)
+    assert table.num_rows == tokens
+    assert table["token"][-1].as_py() == tokens - 1

@@ -28,6 +28,7 @@ from elmo.embed.bulk.writers.thrift import (
     varint,
 )
 from elmo.embed.numbered import Integers
+from elmo.errors import ElmoError
 
 MAGIC = b"PAR1"
 PAGE_BYTES = 8 << 20
@@ -97,11 +98,14 @@ class ParquetStream:
         """pyarrow's own chunks of columns, moved to their place here."""
         sink = self._arrow.BufferOutputStream()
         with self._parquet.ParquetWriter(sink, self._others, **self._written_as) as writer:
-            writer.write_table(self._arrow.Table.from_arrays(arrays, schema=self._others))
+            table = self._arrow.Table.from_arrays(arrays, schema=self._others)
+            writer.write_table(table, row_group_size=max(1, len(table)))  # pyarrow begins a new one after 2**20 rows
         content = sink.getvalue()
         groups = _footer_of(content)[4][1][1]
         if not groups:
             return []
+        if len(groups) > 1:
+            raise ElmoError(f"{len(table):,} rows are too many for one row group; embed in parts of fewer lines")
         shift = self.position - len(MAGIC)
         columns: list[Struct] = groups[0][1][1][1]
         for column in columns:
