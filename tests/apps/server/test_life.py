@@ -1,5 +1,7 @@
 """How a server begins and ends, what it does about clients that go away or dawdle, and what its log says."""
 
+import asyncio
+import contextlib
 import http.client
 import io
 import json
@@ -18,7 +20,7 @@ from tests.apps.server.conftest import LIMITS
 from tests.apps.server.running import PATIENCE, Running, running
 
 from elmo.apps.server.app import make_app
-from elmo.apps.server.serving import bind
+from elmo.apps.server.serving import bind, pick_up
 from elmo.embed.embedder import Embedder
 from elmo.errors import UserError
 from elmo.weights.formats import write_model
@@ -205,6 +207,29 @@ def folder(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Path
     path = tmp_path_factory.mktemp("served") / "tiny"
     write_model(embedder.model, path)
     return path
+
+
+@pytest.mark.parametrize("clients", [1, 3])
+def test_connections_that_the_system_has_taken_are_picked_up(clients: int) -> None:
+    made = []
+
+    class Made(asyncio.Protocol):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            made.append(transport)
+
+    async def close_with(waiting: contextlib.ExitStack) -> None:
+        listening = await asyncio.get_running_loop().create_server(Made, "127.0.0.1", 0)
+        port = listening.sockets[0].getsockname()[1]
+        for _ in range(clients):  # without a turn of the loop
+            waiting.enter_context(socket.create_connection(("127.0.0.1", port))).sendall(b"GET")
+        await pick_up(listening, lambda: False)
+        listening.close()
+        assert len(made) == clients  # known when it closes, so that they are waited for
+        for transport in made:
+            transport.close()
+
+    with contextlib.ExitStack() as waiting:
+        asyncio.run(close_with(waiting))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")

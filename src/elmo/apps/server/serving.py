@@ -42,9 +42,7 @@ class Server(uvicorn.Server):
         loop = asyncio.get_running_loop()
         end = loop.time() + LAST_REQUESTS
         for listening in self.servers:
-            # Connections that the system has taken for us are picked up: it would reset them.
-            while _is_waited_at(listening) and loop.time() < end:
-                await asyncio.sleep(0)
+            await pick_up(listening, lambda: loop.time() > end or self.force_exit)
             listening.close()
         while self.server_state.connections and loop.time() < end and not self.force_exit:
             await asyncio.sleep(0.05)
@@ -55,6 +53,15 @@ class Server(uvicorn.Server):
         """The first signal ends the server; a second Ctrl-C does not wait. The exit code is 0 either way."""
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
+
+
+async def pick_up(listening: asyncio.Server, is_over: Callable[[], bool]) -> None:
+    """Take the connections that the system has taken for us: it would reset them."""
+    while _is_waited_at(listening) and not is_over():
+        await asyncio.sleep(0)
+    # asyncio makes a connection in two turns behind the one that accepts it, and drops it if the server is closed then.
+    for _ in range(2):
+        await asyncio.sleep(0)
 
 
 def _is_waited_at(listening: asyncio.Server) -> bool:
