@@ -37,6 +37,8 @@ class Outbox:
         if self._stream is None:
             self._stream = torch.cuda.Stream(self._device)
         self._stream.wait_stream(torch.cuda.current_stream(self._device))
+        # Its memory is not to be used again before it has left, also where a later chunk finds no room on the host.
+        values.record_stream(self._stream)
         rows = max(1, CHUNK_BYTES // max(1, values.shape[1] * values.element_size()))
         for start in range(0, len(values), rows):
             chunk = values[start : start + rows]
@@ -52,7 +54,6 @@ class Outbox:
                 self._room.release()
                 raise
             self._sent.append(task)
-        values.record_stream(self._stream)  # its memory is not to be used again before it has left
         self._sent = [task for task in self._sent if not (task.done() and task.exception() is None)]
 
     def _deliver(self, pinned: Tensor, arrived: torch.cuda.Event, target: npt.NDArray[Any], places: Integers) -> None:
