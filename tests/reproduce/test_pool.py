@@ -42,6 +42,18 @@ def test_all_jobs_are_made(processes: int) -> None:
     assert own == {os.getpid()} if processes == 1 else len(own) == 3 and os.getpid() not in own
 
 
+def test_one_that_is_told_to_stop_ends_them_all_and_a_mistake_none() -> None:
+    def one(job: str, _left: float | None) -> dict[str, Any] | None:
+        if job == "mistake":
+            raise RuntimeError("out of memory")
+        return None if job == "stopped" else {"job": job}
+
+    found = list(work(taking(["mistake", "a", "stopped", "b"]), one, processes=1, minutes=None))
+    assert [(o.job, o.made is None) for o in found] == [("mistake", True), ("a", False), ("stopped", True)]
+    assert found[0].problem is not None
+    assert found[0].problem.endswith("RuntimeError: out of memory\n")
+
+
 def test_a_process_that_dies_is_told_and_the_others_go_on() -> None:
     found = {o.job: o for o in work(taking(["dies", "a"]), make, processes=2, minutes=None, device="cpu")}
     assert found["dies"].problem == "its process ended with status 3"

@@ -1,5 +1,6 @@
 """Runs made, told and never made twice; one that is stopped goes on."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from elmo.reproduce import making, queue
 from elmo.reproduce.jobs import Sources, TaskJob
 from elmo.reproduce.queue import RunQueue, make_missing
 from elmo.reproduce.runs import RunFile, read_runs
-from elmo.reproduce.settings import AnyData
+from elmo.reproduce.settings import AnyData, TaskData
 
 ALL = ["table1", "table2", "table3", "table5", "table6", "figure1"]
 
@@ -56,6 +57,27 @@ def test_everything_is_made_after_the_search_and_never_again(
     monkeypatch.setattr(queue, "make_run", refuse)
     made(settings, ALL, sources, out)
     assert read_runs([out]) == runs
+
+
+def test_a_search_counts_for_the_very_points_and_options_that_it_tried(
+    settings: dict[str, AnyData], sources: Sources, tmp_path: Path
+) -> None:
+    out = tmp_path / "runs"
+    made(settings, ["table1"], sources, out)
+    runs = read_runs([out])
+    same = RunQueue(settings, ["table1"], runs, sources, seeds=1)
+    assert {run["key"] for run in same.wanted_runs()} == {run["key"] for run in runs}  # the search is in the report
+    names = settings["names"]
+    assert isinstance(names, TaskData)
+    for other in (
+        dataclasses.replace(names, grid=("train.learning_rate=0.02,0.03",)),
+        dataclasses.replace(names, set=(*names.set, "train.batch_size=2")),
+    ):
+        queue = RunQueue({"names": other}, ["table1"], runs, sources, seeds=1)
+        assert queue.chosen == {"names": None}
+        assert len(queue.missing()) == 4
+    pinned = dataclasses.replace(names, baseline=(), elmo=())
+    assert RunQueue({"names": pinned}, ["table1"], runs, sources, seeds=1).wanted_runs() == []
 
 
 def test_several_processes_give_the_scores_of_one(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from elmo.reproduce import paper
+from elmo.reproduce.catalogue import data_of
 from elmo.reproduce.comparison import Comparison, passed_after, spread
 from elmo.reproduce.report.build import report_parts, write_report
 from elmo.reproduce.report.drawing import COLOURS, Series, line_plot
@@ -138,10 +139,50 @@ def test_each_finding_is_held_or_not_by_its_figures(names: Comparison) -> None:
     assert found["All layers are at least as good as the top one"].verdict == "not held"
     assert found["A small lambda is at least as good as a large one"].verdict == "held"
     assert found["Tuning the biLM on the task's text lowers its perplexity"].figures == ["names 200.0 to 50.0"]
-    assert found["The gain grows as the training data shrink"].figures == ["names +20.00 with 50 %, +5.00 with all"]
+    assert found["The gain grows as the training data shrink"].figures == [
+        "names +20.00 (one seed) with 50 %, +5.00 ± 1.41 with all"
+    ]
     assert found["ELMo passes the baseline's best score in fewer updates"].figures == ["names 10 against 20"]
     assert found["At the input the first LSTM layer has most weight"].verdict == "held"
     assert found["Senses are told better by the second layer than by the first"].verdict == "not measured"
+
+
+def test_a_gain_within_its_noise_holds_nothing(names: Comparison) -> None:
+    near = [r for r in RUNS if r["arm"] == "baseline"]
+    near += [run("input", 1, 51.0, 79.5), run("input", 2, 51.0, 81.5), run("input", 1, 30.0, 41.0, fraction=0.5)]
+    found = {f.claim.partition(" (")[0]: f for f in check_findings([Comparison(names.data, near, CHOSEN)], [], [])}
+    helps = found["ELMo helps on all six tasks"]
+    assert (helps.verdict, helps.figures) == ("not held", ["names +0.50 ± 1.41, which is noise"])
+    more = [*near, run("baseline", 2, 30.0, 44.0, fraction=0.5), run("input", 2, 30.0, 46.0, fraction=0.5)]
+    found = {f.claim.partition(" (")[0]: f for f in check_findings([Comparison(names.data, more, CHOSEN)], [], [])}
+    grows = found["The gain grows as the training data shrink"]
+    assert (grows.verdict, grows.figures[0].endswith("with all, which is noise")) == ("not held", True)
+
+
+def test_both_places_are_best_when_they_beat_either(names: Comparison) -> None:
+    claim = "Input and output together are best for SQuAD and SNLI"
+    for output, verdict in ((55.0, "held"), (70.0, "not held")):
+        runs = [run("input", 1, 60.0, 84.0), run("both", 1, 61.0, 83.0), run("output", 1, output, 80.0)]
+        data = dataclasses.replace(names.data, paper="snli")
+        found = check_findings([Comparison(data, runs, CHOSEN)], [], [])
+        assert [f.verdict for f in found if f.claim.startswith(claim)] == [verdict]
+
+
+def test_a_set_that_stands_for_none_of_the_papers_has_the_tables_of_forms(names: Comparison) -> None:
+    own = Comparison(dataclasses.replace(names.data, paper=None), RUNS, CHOSEN)
+    parts, _ = report_parts(["table2", "table3"], [own], [], {})
+    assert [len(part.tables[0].rows) for part in parts] == [1, 1]
+    assert data_of("table3", {"names": own.data}) == [own.data]
+
+
+def test_a_model_of_one_lstm_layer_has_its_tables() -> None:
+    score = {"name": "together", "instances": 10, "first": 65.0, "layers": [50.0, 66.0], "mean": 67.0}
+    tags = {"kind": "probe", "set": "tags", "dev": [1.0, 3.0], "test": [88.0, 95.0]}
+    parts, findings = report_parts(
+        ["table5", "table6"], [], [{"kind": "senses", "set": "wsd", "scores": [score]}, tags], {}
+    )
+    assert all(len(row) == len(part.tables[0].columns) for part in parts for row in part.tables[0].rows)
+    assert [f.verdict for f in findings if "Table 5" in f.claim] == ["not measured"]
 
 
 def test_a_finding_of_several_data_sets_may_be_held_in_part(names: Comparison) -> None:

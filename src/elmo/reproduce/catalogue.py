@@ -55,7 +55,8 @@ def data_of(name: str, settings: Mapping[str, AnyData]) -> list[AnyData]:
     tasks = [data for data in settings.values() if isinstance(data, TaskData)]
     if name == "figure1":
         return [data for data in tasks if data.fractions]
-    return list(tasks) if name in ("table1", "table7") else [data for data in tasks if data.paper is not None]
+    in_paper = [data for data in tasks if data.paper is not None]
+    return [*tasks] if name in ("table1", "table7") or not in_paper else [*in_paper]
 
 
 def gpu_minutes(name: str, settings: Mapping[str, AnyData]) -> float:

@@ -12,7 +12,10 @@ from elmo.reproduce.settings import Options, TaskData
 def chosen_options(
     data: TaskData, runs: Sequence[Mapping[str, Any]], *, again: bool, quick: bool = False
 ) -> tuple[Options, Options] | None:
-    """Of the baseline and of ELMo; None while a search is not finished. `again`: search though options are there."""
+    """Of the baseline and of ELMo; None while a search is not finished. `again`: search though options are there.
+
+    `runs`: those of the search as the settings of now have it.
+    """
     if not again and data.baseline is not None and data.elmo is not None:
         return data.baseline, data.elmo
     if not data.grid:

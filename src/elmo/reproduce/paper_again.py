@@ -1,6 +1,7 @@
 """`reproduce_paper`: everything that is wanted, as far as the data that are there allow, and the report of it."""
 
 import datetime
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ import torch
 
 from elmo.embed.embedder import Embedder
 from elmo.embed.loading import load
+from elmo.errors import ElmoError
 from elmo.reproduce.catalogue import CATALOGUE, data_of
 from elmo.reproduce.choosing import chosen_lines
 from elmo.reproduce.jobs import Sources
@@ -23,6 +25,8 @@ from elmo.reproduce.report.layers import small_table_5, small_table_6
 from elmo.reproduce.report.parts import ReportPart
 from elmo.reproduce.runs import RUNS, RunFile, read_runs
 from elmo.reproduce.settings import AnyData, ProbeData, SenseData, TaskData, missing_files
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,9 +70,10 @@ def reproduce_paper(wishes: Wishes) -> list[str]:
     for queue in queues:
         with _threads(1 if NOUNS_VERBS in queue.sets else None):
             make_missing(queue, file, processes=wishes.processes, minutes=wishes.minutes)
-    _write(wishes, there, queues, missing)
+    problems = [problem for queue in queues for problem in queue.problems]
+    problems += _write(wishes, there, queues, missing)
     print(f"the report is {wishes.output / PAGE}", flush=True)
-    return [problem for queue in queues for problem in queue.problems]
+    return problems
 
 
 def _queue(sets: Mapping[str, AnyData], names: Sequence[str], data: Path, wishes: Wishes) -> RunQueue:
@@ -84,11 +89,10 @@ def _queue(sets: Mapping[str, AnyData], names: Sequence[str], data: Path, wishes
     )
 
 
-def _write(wishes: Wishes, there: Mapping[str, AnyData], queues: Sequence[RunQueue], missing: list[str]) -> None:
+def _write(wishes: Wishes, there: Mapping[str, AnyData], queues: Sequence[RunQueue], missing: list[str]) -> list[str]:
     sets, runs = [], list[Mapping[str, Any]]()
     for queue in queues:
-        wanted = {queue.key(job) for job in queue.jobs()}
-        made = [run for key, run in queue.runs.items() if key in wanted]
+        made = queue.wanted_runs()
         tasks = [data for data in queue.sets.values() if isinstance(data, TaskData)]
         sets += comparisons(tasks, made, queue.chosen, quick=queue.quick)
         runs += made
@@ -97,33 +101,39 @@ def _write(wishes: Wishes, there: Mapping[str, AnyData], queues: Sequence[RunQue
                 print(chosen_lines(name, points), flush=True)
     titles = {name: data.title for queue in queues for name, data in queue.sets.items()}
     parts, findings = report_parts([name for name in wishes.names if name != "table4"], sets, runs, titles)
-    small = _small_parts(wishes, there)
+    small, problems = _small_parts(wishes, there)
     parts = sorted([*(part for part in parts if part.name not in small), *small.values()], key=_place)
     if not any(data.paper for data in there.values() if isinstance(data, TaskData)):
         findings = []
     date = datetime.date.today().isoformat()
     write_report(wishes.output, parts, findings, Facts(date=date, command=wishes.command, runs=runs, missing=missing))
+    return problems
 
 
-def _small_parts(wishes: Wishes, there: Mapping[str, AnyData]) -> dict[str, ReportPart]:
-    """What is made of the packaged sentences, or of an index, by this very process."""
+def _small_parts(wishes: Wishes, there: Mapping[str, AnyData]) -> tuple[dict[str, ReportPart], list[str]]:
+    """What is made of the packaged sentences, or of an index, by this very process, and what could not be made."""
     kinds = {type(data) for data in there.values()}
     large = {name for name, kind in (("table5", SenseData), ("table6", ProbeData)) if kind in kinds}
     wanted = (set(wishes.names) & {"table4", "table5", "table6"}) - large
     if not wanted:
-        return {}
+        return {}, []
     embedder: Embedder = load(wishes.model, device=wishes.device)
     found: dict[str, ReportPart] = {}
+    problems: list[str] = []
     if "table4" in wanted:
         from elmo.analysis.index import open_index
 
-        index = None if wishes.index is None else open_index(wishes.index)
-        found["table4"] = table_4(embedder, index=index, vectors=wishes.vectors, train_vectors=wishes.train_vectors)
+        try:
+            index = None if wishes.index is None else open_index(wishes.index)
+            found["table4"] = table_4(embedder, index=index, vectors=wishes.vectors, train_vectors=wishes.train_vectors)
+        except ElmoError as error:  # the runs of hours are not to be without a report for it
+            problems.append(f"table4: {error}")
+            logger.error("%s", problems[-1])
     if "table5" in wanted:
         found["table5"] = small_table_5(sense_shares(embedder))
     if "table6" in wanted:
         found["table6"] = small_table_6(tag_shares(embedder))
-    return found
+    return found, problems
 
 
 @contextmanager

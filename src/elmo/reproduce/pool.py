@@ -81,10 +81,19 @@ def work(
 
 def _alone(take: Callable[[float | None], J | None], make: Make[J], deadline: float | None) -> Iterator[Outcome[J]]:
     while not _is_late(deadline) and (job := take(_left(deadline))) is not None:
-        try:
-            yield Outcome(job, made=make(job, _left(deadline)))
-        except ElmoError as error:
-            yield Outcome(job, problem=str(error))
+        outcome = _outcome_of(make, job, deadline)
+        yield outcome
+        if outcome.made is None and outcome.problem is None:  # told to stop, which is meant for all
+            return
+
+
+def _outcome_of(make: Make[J], job: J, deadline: float | None) -> Outcome[J]:
+    try:
+        return Outcome(job, made=make(job, _left(deadline)))
+    except ElmoError as error:
+        return Outcome(job, problem=str(error))
+    except Exception:
+        return Outcome(job, problem=traceback.format_exc())
 
 
 def _run(connection: Connection, make: Make[J], job: J, left: float | None, parent: int) -> None:

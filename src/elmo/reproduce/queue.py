@@ -13,7 +13,7 @@ from elmo.reproduce.jobs import AnyJob, Hashes, Sources, TaskJob, job_key, recip
 from elmo.reproduce.loading import hashes_of, read_for
 from elmo.reproduce.making import forget, line_of, make_run
 from elmo.reproduce.mps import multi_process_service
-from elmo.reproduce.order import Chosen, ordered_jobs
+from elmo.reproduce.order import Chosen, ordered_jobs, search_jobs
 from elmo.reproduce.pool import Outcome, work
 from elmo.reproduce.runs import RunFile
 from elmo.reproduce.settings import AnyData, Options, TaskData
@@ -49,8 +49,16 @@ class RunQueue:
         found: dict[str, tuple[Options, Options] | None] = {}
         for name, data in self.sets.items():
             if isinstance(data, TaskData):
-                found[name] = chosen_options(data, self._runs_of(name), again=self.again, quick=self.quick)
+                searched = [self.runs[key] for job in self._search_of(data) if (key := self.key(job)) in self.runs]
+                found[name] = chosen_options(data, searched, again=self.again, quick=self.quick)
         return found
+
+    def wanted_runs(self) -> list[Mapping[str, Any]]:
+        """The finished runs that a report of now is about, those of its searches among them."""
+        tasks = [data for data in self.sets.values() if isinstance(data, TaskData)]
+        jobs = [*self.jobs(), *(job for data in tasks for job in self._search_of(data))]
+        wanted = {self.key(job) for job in jobs}
+        return [run for key, run in self.runs.items() if key in wanted]
 
     def jobs(self) -> list[AnyJob]:
         """All jobs that can be made now, finished ones too."""
@@ -98,6 +106,11 @@ class RunQueue:
         if job not in self._keys:
             self._keys[job] = job_key(job, self.hashes[job.data.name])
         return self._keys[job]
+
+    def _search_of(self, data: TaskData) -> list[TaskJob]:
+        """The runs that choose its options; none where the settings have chosen."""
+        pinned = data.baseline is not None and data.elmo is not None and not self.again
+        return [] if pinned or not data.grid else search_jobs(data, quick=self.quick)
 
     def _runs_of(self, name: str) -> list[Mapping[str, Any]]:
         """The runs of a data set on the very files and model of now."""

@@ -49,12 +49,24 @@ def read_runs(places: Iterable[Path]) -> list[dict[str, Any]]:
             if line.strip():
                 where = f"{path}: line {number}"
                 run = parse_json(line, where=where, most_bytes=MOST_LINE_BYTES, refusal=InputError)
-                if not isinstance(run.get("key"), str) or not isinstance(run.get("kind"), str):
-                    raise InputError(f"{where}: is no run, which has a key and a kind; remove the line")
+                if lacking := _lacking(run):
+                    raise InputError(f"{where}: is no run, which has {lacking}; remove the line")
                 found.setdefault(run["key"], run)
         if cut.strip():
             logger.warning("%s: its last line was cut off and is left out", path)
     return list(found.values())
+
+
+def _lacking(run: Run) -> str | None:
+    """What a run has and this one does not, or not as it should be."""
+    kinds: dict[str, type | tuple[type, ...]] = {"key": str, "kind": str, "set": str, "files": dict}
+    if run.get("kind") in ("task", "search"):
+        kinds |= {"arm": str, "metric": str, "dev": dict, "point": list, "options": list, "history": list}
+        kinds |= {"seed": int, "fraction": (int, float), "seconds": (int, float), "mixes": dict}
+    lacking = next((name for name, kind in kinds.items() if not isinstance(run.get(name), kind)), None)
+    if lacking is None and run.get("kind") in ("task", "search") and run["metric"] not in run["dev"]:
+        lacking = "dev"
+    return lacking or (None if "model" in run else "model")
 
 
 def _files(places: Iterable[Path]) -> Iterator[Path]:

@@ -105,6 +105,16 @@ def test_table_4_is_made_of_an_index_beside_static_vectors(command: Command, mod
     assert "multiplayer" in told  # the paper's
 
 
+def test_a_table_that_cannot_be_made_costs_the_others_nothing(command: Command, model: Path, tmp_path: Path) -> None:
+    (tmp_path / "glove.txt").write_text("sea 1 0\nstone 2 0.1\n", encoding="utf-8")
+    out = tmp_path / "out"
+    options = ["--vectors", tmp_path / "glove.txt", "--model", model, "--device", "cpu", "-o", out]
+    done = command("reproduce", "table4", "table6", *options)
+    assert done.code == 1
+    assert "table4: the static vectors have no word 'play'" in done.err
+    assert "Table 6 in small" in (out / "report.md").read_text("utf-8")
+
+
 def test_word2vec_is_trained_on_the_same_text(command: Command, model: Path, tmp_path: Path) -> None:
     pytest.importorskip("gensim", reason="the extra `word2vec` is not installed")
     out = tmp_path / "out"

@@ -1,5 +1,6 @@
 """The paper's findings, one by one: held here or not, with the figures that say so."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -90,9 +91,13 @@ def _above(one: Comparison, arm: str, other: str, part: str, *, strictly: bool =
     gain, noise = one.gain(arm, other, part), one.noise(arm, other, part)
     if gain is None:
         return None
-    within = "" if noise is None or abs(gain) > noise else ", which is noise"
-    told = f"{one.data.name} {gain:+.2f}" + (" (one seed)" if noise is None else f" ± {noise:.2f}") + within
-    return _Check(gain > 0 if strictly else gain >= 0, told)
+    within = noise is not None and abs(gain) <= noise
+    told = f"{one.data.name} {_with_noise(gain, noise)}" + (", which is noise" if within else "")
+    return _Check(gain > (noise or 0) if strictly else gain >= 0, told)
+
+
+def _with_noise(gain: float, noise: float | None) -> str:
+    return f"{gain:+.2f}" + (" (one seed)" if noise is None else f" ± {noise:.2f}")
 
 
 def _helps(one: Comparison) -> _Check | None:
@@ -108,12 +113,16 @@ def _small_lambda(one: Comparison) -> _Check | None:
 
 
 def _both_best(one: Comparison) -> _Check | None:
-    return _above(one, "both", INPUT, "dev")
+    return _best(one, "both", (INPUT, "output"))
 
 
 def _input_best(one: Comparison) -> _Check | None:
-    found = [check for arm in ("both", "output") if (check := _above(one, INPUT, arm, "dev")) is not None]
-    if not found:
+    return _best(one, INPUT, ("both", "output"))
+
+
+def _best(one: Comparison, arm: str, others: Sequence[str]) -> _Check | None:
+    found = [check for other in others if (check := _above(one, arm, other, "dev")) is not None]
+    if len(found) < len(others):
         return None
     return _Check(all(check.agrees for check in found), "; ".join(check.told for check in found))
 
@@ -122,6 +131,8 @@ def _rising(runs: Sequence[Mapping[str, Any]]) -> list[_Check]:
     checks = []
     for run in runs:
         layers = together(run)["layers"]
+        if len(layers) < 3:
+            continue  # one layer does not rise
         checks.append(_Check(layers[2] > layers[1], f"F1 {layers[1]:.1f} and {layers[2]:.1f}"))
     return checks
 
@@ -147,7 +158,11 @@ def _grows(one: Comparison) -> _Check | None:
     part = None if least is None else one.gain(fraction=least)
     if least is None or whole is None or part is None:
         return None
-    return _Check(part > whole, f"{one.data.name} {part:+.2f} with {100 * least:g} %, {whole:+.2f} with all")
+    errors = one.noise(fraction=least), one.noise()
+    noise = None if errors[0] is None or errors[1] is None else math.hypot(errors[0], errors[1])
+    told = f"{_with_noise(part, errors[0])} with {100 * least:g} %, {_with_noise(whole, errors[1])} with all"
+    within = ", which is noise" if noise is not None and abs(part - whole) <= noise else ""
+    return _Check(part - whole > (noise or 0), f"{one.data.name} {told}{within}")
 
 
 def _tenfold(one: Comparison) -> _Check | None:

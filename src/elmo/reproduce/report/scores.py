@@ -108,9 +108,9 @@ def _by_arm(part: ReportPart, sets: Sets, arms: Sequence[str], theirs: dict[str,
     rows = []
     for one in sets:
         own = [run for arm in arms for run in one.of(arm) if run["arm"] not in (BASELINE, INPUT)]
-        if one.data.paper is None or not own:  # else the row would only repeat Table 1
+        if not own:  # else the row would only repeat Table 1
             continue
-        if one.data.paper in theirs:
+        if one.data.paper is not None and one.data.paper in theirs:
             rows.append([f"*the paper: {paper.NAMES[one.data.paper]}*", *(f"{v:g}" for v in theirs[one.data.paper])])
         rows.append([_titled(one), *(_dev_and_test(one, arm) for arm in arms)])
     if rows:
