@@ -57,6 +57,10 @@ def test_what_is_no_archive_is_named(tmp_path: Path) -> None:
     (tmp_path / "cut.tar").write_bytes(tar_of({"docs/a.txt": b"x" * 5000})[:2000])
     with pytest.raises(SystemExit, match=r"cut.tar: is no whole tar archive .*; get it again"):
         list(read_files(str(tmp_path / "cut.tar"), WANTED))
+    whole = tar_of({f"docs/{n}.txt": b"x" * 4096 for n in range(5)})
+    (tmp_path / "between.tar").write_bytes(whole[: 2 * (512 + 4096)])  # two files of five, and nothing looks cut
+    with pytest.raises(SystemExit, match=r"between.tar: is no whole tar archive \(its end is missing\)"):
+        list(read_files(str(tmp_path / "between.tar"), WANTED))
     (tmp_path / "page.tar").write_bytes(b"<html>not found</html>" * 40)
     with pytest.raises(SystemExit, match=r"page.tar: is no whole tar archive"):
         list(read_files(str(tmp_path / "page.tar"), WANTED))

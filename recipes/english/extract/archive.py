@@ -43,9 +43,20 @@ def _from_folder(folder: Path, pattern: re.Pattern[str]) -> Iterator[File]:
             yield name, (folder / name).read_bytes()
 
 
+class _Member(tarfile.TarInfo):
+    """Python takes the end of a file for the end of an archive: one that was cut between two members would pass."""
+
+    @classmethod
+    def fromtarfile(cls, archive: tarfile.TarFile) -> "_Member":
+        try:
+            return super().fromtarfile(archive)
+        except tarfile.EmptyHeaderError as error:
+            raise tarfile.ReadError("its end is missing") from error
+
+
 def _from_tar(file: IO[bytes], source: str, pattern: re.Pattern[str]) -> Iterator[File]:
     try:
-        with tarfile.open(fileobj=file, mode="r|*") as archive:
+        with tarfile.open(fileobj=file, mode="r|*", tarinfo=_Member) as archive:
             for member in archive:
                 if not member.isfile():
                     continue
