@@ -17,7 +17,8 @@ from pathlib import Path
 from elmo.model.architecture import BiLMConfig
 from elmo.model.characters import CharCNNConfig
 
-# 12 sums in flight hide an instruction's latency; the empty assembler keeps the compiler from seeing a constant.
+# 12 sums in flight hide an instruction's latency. The empty assembler keeps the compiler from seeing a constant, and
+# from seeing that all sums are equal: it would compute one of them and give the rate of a latency.
 SOURCE = r"""
 #include <immintrin.h>
 #include <cstdio>
@@ -33,7 +34,10 @@ void measure(const char* name, R start, R factor, double operations, Add add) {
     double best = 1e9;
     for (int repeat = 0; repeat < 5; repeat++) {
         R sums[12];
-        for (auto& sum : sums) sum = start;
+        for (auto& sum : sums) {
+            sum = start;
+            asm volatile("" : "+v"(sum));
+        }
         double began = now();
         for (long i = 0; i < ROUNDS; i++) {
             asm volatile("" : "+v"(factor));
