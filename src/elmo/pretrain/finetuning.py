@@ -81,7 +81,10 @@ def finetune(
     out, first = Path(out_dir), started_world().is_first
     opened = store if isinstance(store, CorpusStore) else CorpusStore.open(Path(store))
     if not len(opened.heldout_symbols):
-        raise ConfigError(f"{opened.folder}: has no held-out text, without which overfitting would go unnoticed")
+        raise ConfigError(
+            f"{opened.folder}: has no held-out text, without which overfitting would go unnoticed; build it again with "
+            "more text, or with a larger share of it held out"
+        )
     if opened.counts["train"].words < FEW_WORDS:
         logger.info("%s: fewer than ten million words; watch the held-out perplexity", opened.folder)
     config = (config or TrainConfig.recipe("finetune")).replace(model=model.config)

@@ -1,5 +1,6 @@
 """`elmo finetune`: go on training a model on text of a domain."""
 
+import shutil
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from elmo.apps.cli.common import tell_progress
 from elmo.apps.cli.output import perplexity_line, say
 from elmo.apps.cli.reading import is_store, read_language_model
 from elmo.apps.cli.resuming import NOTHING_GAINED, command_again, end_unfinished
+from elmo.errors import InputError
 
 
 def finetune(
@@ -78,16 +80,27 @@ def finetune(
         if len(inputs) == 1 and is_store(inputs[0]):
             return CorpusStore.open(inputs[0])
         output.mkdir(parents=True, exist_ok=True)
-        return build_corpus(
+        place, was_there = output / name, is_store(str(output / name))
+        built = build_corpus(
             inputs,
-            output / name,
+            place,
             tokenizer=None if tokenized else start.tokenizer,
             tokenized=tokenized,
             lines=lines,
             vocabulary_size=entries,
             heldout=heldout,
-            resume=True,
+            resume=resume or was_there,  # what a refused text has left is of no use to the next one
         )
+        if name == "corpus" and not softmax_only and not len(built.heldout_symbols):
+            if not was_there:
+                shutil.rmtree(place)
+            count = built.counts["train"].sentences
+            raise InputError(
+                f"{', '.join(inputs)}: of {count:,} {'sentence' if count == 1 else 'sentences'} none is held out, and "
+                "without held-out text nobody sees what a fine-tuning brings; give more text, or a larger share "
+                "(--heldout)"
+            )
+        return built
 
     store = build(text, "corpus", vocabulary_size)
     general = build(general_text, "general-corpus", None) if general_text else None
