@@ -153,7 +153,7 @@ def finetune(
             delivered = delivered.replace(tokenizer=model.tokenizer)  # text that came as tokens has no rule of its own
         card = name_base(finetuning_card(delivered, made), portable_name(model.source))
         write_model(delivered, out / MODEL, card=card, overwrite=True)
-        write_model(delivered, out / HDF5, format="bilm-tf", overwrite=True)
+        write_model(delivered.replace(softmax=None), out / HDF5, format="bilm-tf", overwrite=True)  # `MODEL` has it
     return made
 
 

@@ -56,7 +56,11 @@ def test_what_it_brought_is_printed_and_the_model_is_there(
     assert "out of vocabulary" in before
     assert float(before.split()[3]) > float(after.split()[3])
     assert "vocabulary: 21, 9 of them new words of the text" in done.out
-    assert read_model(tmp_path / "run" / "model").sha256 != read_model(speaking).sha256
+    tuned = read_model(tmp_path / "run" / "model")
+    assert tuned.sha256 != read_model(speaking).sha256
+    assert tuned.has_softmax
+    assert read_model(tmp_path / "run" / "hdf5").sha256 == tuned.sha256
+    assert "the softmax is not written" not in done.err  # nobody asked for it there
 
 
 def test_without_a_gain_the_start_is_delivered_and_the_status_is_three(
