@@ -1,35 +1,16 @@
 """`elmo finetune` as a user meets it: texts that are too little or strange, no gain, what stands in the folder."""
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
 import torch
 from tests.apps.cli.conftest import Command
-from tests.tiny import make_bilm
 
-from elmo.text.tokenizer import Tokenizer
-from elmo.text.vocabulary import Vocabulary
-from elmo.weights.formats import read_model, write_model
-from elmo.weights.loaded import LoadedModel, Softmax
+from elmo.weights.formats import read_model
 
 GOOD = "".join(f"The cat number {n % 7} sat on the mat. It saw the dog number {n % 5}.\n" for n in range(60))
-
-
-@pytest.fixture(scope="module")
-def speaking(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny model with a softmax."""
-    vocabulary = Vocabulary(("<S>", "</S>", "<UNK>", "the", "cat", "dog", "sat", "on", "saw", ".", "number", "It"))
-    size = make_bilm().config.lstm.output_dim
-    weight = torch.randn(len(vocabulary), size, generator=torch.Generator().manual_seed(1)) * 0.1
-    path = tmp_path_factory.mktemp("speaking") / "model"
-    loaded = LoadedModel(
-        bilm=make_bilm(),
-        tokenizer=Tokenizer(rule="treebank"),
-        softmax=Softmax(weight, torch.zeros(len(vocabulary))),
-        vocabulary=vocabulary,
-    )
-    write_model(loaded, path)
-    return path
 
 
 @pytest.fixture
@@ -122,3 +103,38 @@ def test_strange_text_gives_a_whole_model(command: Command, speaking: Path, tmp_
     model = read_model(tmp_path / "run" / "model")
     assert all(torch.isfinite(p).all() for p in model.bilm.parameters())
     assert command("verify", tmp_path / "run" / "model").code == 0
+
+
+def test_a_tuning_within_a_task_says_what_it_does_and_the_next_seed_takes_it(
+    command: Command, speaking: Path, tmp_path: Path
+) -> None:
+    names, places = ("Anna", "Tom", "Maria"), ("Oslo", "Lisbon")
+    sentences = [
+        f"{names[n % 3]} NNP I-NP I-PER\nsaw VBD I-VP O\n{places[n % 2]} NNP I-NP I-LOC\nn{n} CD I-NP O\n. . O O\n"
+        for n in range(40)
+    ]
+    train, dev = tmp_path / "train.txt", tmp_path / "dev.txt"
+    train.write_text("\n".join(sentences), "utf-8")
+    dev.write_text("\n".join(sentences[:4]), "utf-8")
+    small = ["--set", "task.model.hidden=8", "--set", "embedding.words.dim=8", "--epochs", "1", "--device", "cpu"]
+    mine = tmp_path / "mine"
+    shutil.copytree(speaking, mine)
+    said = []
+    for seed in ("1", "2"):
+        run = ("-o", tmp_path / f"run{seed}", "--seed", seed, "--model", mine, "--cache", tmp_path / "cache")
+        done = command("task", "train", "ner", "--train", train, "--dev", dev, "--tune-bilm", *run, *small)
+        assert done.code == 0, done.err
+        assert "biLM: held-out perplexity of 40 training sentences" in done.out
+        said.append(done.err)
+    assert "the biLM is tuned on 40 sentences" in said[0]
+    assert "held-out perplexity before" in said[0]
+    assert "expected: " in said[0]  # the plan with its minutes
+    assert "held-out perplexity" not in said[1]
+    assert "has the biLM as it was tuned on these sentences before" in said[1]
+    written = json.loads((tmp_path / "run2" / "model" / "task.json").read_text("utf-8"))["bilm"]
+    assert written["tuning"]["sentences"] == 40
+    if written["tuning"]["gained"]:  # then the task model needs neither the start nor the cache
+        shutil.rmtree(mine)
+    shutil.rmtree(tmp_path / "cache")
+    shutil.move(tmp_path / "run2", tmp_path / "elsewhere")
+    assert command("task", "predict", tmp_path / "elsewhere", dev, "-o", tmp_path / "out.txt").code == 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elmo.apps.cli import options
+from elmo.apps.cli.common import tell_progress
 from elmo.apps.cli.details import detail_lines
 from elmo.apps.cli.resuming import command_again, end_unfinished
 from elmo.errors import ConfigError
@@ -95,6 +96,8 @@ def train(
     from elmo.weights.formats import read_model
     from elmo.weights.published.packaged import DEFAULT
 
+    if tune_bilm:
+        tell_progress("elmo.pretrain", "elmo.tasks.training.tuning")  # minutes, before the first epoch
     recipe = find_recipe(name)
     if config is not None:
         recipe = changed_by_file(recipe, config)

@@ -67,7 +67,9 @@ def tune_bilm(
     place.mkdir(parents=True, exist_ok=True)
     waiting = lambda: logger.info("%s: another process tunes the biLM; waiting", place)  # noqa: E731
     with locked(place.with_suffix(".lock"), busy=waiting):
-        if not (place / RECORD).is_file():
+        if (place / RECORD).is_file():
+            logger.info("%s: has the biLM as it was tuned on these sentences before", place)
+        else:
             options: RunOptions = {
                 "resume": True,
                 "device": device,
