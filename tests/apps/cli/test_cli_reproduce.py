@@ -121,3 +121,12 @@ def test_word2vec_is_trained_on_the_same_text(command: Command, model: Path, tmp
     done = command("reproduce", "table4", "--word2vec", "--model", model, "--device", "cpu", "-o", out)
     assert done.code == 0, done.err
     assert "| word2vec, of the same text |" in (out / "report.md").read_text("utf-8")
+    # That of an index is read from it, as often as gensim goes over it.
+    (tmp_path / "text.txt").write_text("we play a game\nthey play a tune\nwe saw a play\n", encoding="utf-8")
+    built = command("index", "build", tmp_path / "text.txt", "-o", tmp_path / "index", "--model", model)
+    assert built.code == 0, built.err
+    options = ["--index", tmp_path / "index", "--word2vec", "--model", model, "--device", "cpu", "-o", out]
+    done = command("reproduce", "table4", *options)
+    assert done.code == 0, done.err
+    row = next(line for line in (out / "report.md").read_text("utf-8").splitlines() if "| word2vec" in line)
+    assert set(row.split("|")[2].strip().split(", ")) == {"we", "a", "game", "they", "tune", "saw"}
