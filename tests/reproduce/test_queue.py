@@ -185,3 +185,22 @@ def test_a_job_that_fails_is_told_and_leaves_the_others(
     assert [problem.split(":")[0] for problem in found.problems] == ["names"]
     assert "20 are the fewest" in found.problems[0]
     assert {run["kind"] for run in read_runs([tmp_path / "runs"])} == {"search", "task", "probe"}
+
+
+def test_a_reason_that_several_runs_share_is_told_once(
+    settings: dict[str, AnyData],
+    sources: Sources,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for name in ("ner-train.txt", "ner-dev.txt"):
+        text = (SAMPLES / name).read_text("utf-8")
+        (tmp_path / name).write_text("a b c d\ne f\n" if name == "ner-train.txt" else text, encoding="utf-8")
+    data = dataclasses.replace(settings["names"], baseline=(), elmo=())  # type: ignore[call-arg]
+    found = made({"names": data}, ["table1"], dataclasses.replace(sources, data=tmp_path), tmp_path / "runs")
+    assert [problem.partition(f": {tmp_path}")[0] for problem in found.problems] == [
+        "names: baseline seed 1 and 1 more"
+    ]
+    assert len(caplog.records) == 1
+    assert "2 runs are missing; the same command makes them, once what failed is mended" in capsys.readouterr().out

@@ -43,8 +43,17 @@ class RunQueue:
         self.hashes: dict[str, Hashes] = {name: hashes_of(data, sources) for name, data in sets.items()}
         self.runs = {run["key"]: run for run in runs}
         self.begun: set[str] = set()
-        self.problems: list[str] = []
+        self._failed: dict[tuple[str, str], list[AnyJob]] = {}  # by data set and reason
         self._keys: dict[AnyJob, str] = {}
+
+    @property
+    def problems(self) -> list[str]:
+        """What failed and why; a reason that several runs of a data set share is told once."""
+        found = []
+        for (_, reason), jobs in self._failed.items():
+            others = f" and {len(jobs) - 1} more" if len(jobs) > 1 else ""
+            found.append(f"{jobs[0]}{others}: {reason}")
+        return found
 
     @property
     def chosen(self) -> dict[str, tuple[Options, Options] | None]:
@@ -77,7 +86,7 @@ class RunQueue:
         """The next one to begin, with `left` seconds of the `whole` time; None if nothing can be begun now."""
         waiting = [job for job in self.missing() if self.key(job) not in self.begun]
         fitting = [job for job in waiting if left is None or _fits(self.seconds(job), left, whole)]
-        for job in (*fitting, *waiting):
+        for job in dict.fromkeys((*fitting, *waiting)):
             self.begun.add(self.key(job))
             try:
                 read_for(job, self.sources)
@@ -127,8 +136,10 @@ class RunQueue:
         ]
 
     def _fail(self, job: AnyJob, problem: str) -> None:
-        self.problems.append(f"{job}: {problem.strip().splitlines()[-1]}")
-        logger.error("%s: %s", job, problem)
+        jobs = self._failed.setdefault((job.data.name, problem.strip().splitlines()[-1]), [])
+        jobs.append(job)
+        if len(jobs) == 1:
+            logger.error("%s: %s", job, problem)
 
 
 def make_missing(queue: RunQueue, file: RunFile, *, processes: int, minutes: float | None) -> None:
@@ -144,7 +155,8 @@ def make_missing(queue: RunQueue, file: RunFile, *, processes: int, minutes: flo
         for outcome in work(take, make, processes=processes, minutes=minutes, device=queue.sources.device):
             queue.make(outcome, file)
     if left := queue.missing():
-        print(f"{len(left)} runs are missing; the same command makes them", flush=True)
+        first = ", once what failed is mended" if queue.problems else ""
+        print(f"{len(left)} runs are missing; the same command makes them{first}", flush=True)
 
 
 def _make(hashes: Mapping[str, Hashes], sources: Sources, job: AnyJob, left: float | None) -> dict[str, Any] | None:

@@ -21,6 +21,12 @@ def test_an_unknown_name_is_refused(command: Command, tmp_path: Path) -> None:
     assert (done.code, done.err.partition(";")[0]) == (2, "elmo: there is nothing named 'table9' to make")
 
 
+def test_a_folder_of_data_that_is_not_there_is_refused(command: Command, tmp_path: Path) -> None:
+    done = command("reproduce", "table1", "--data", tmp_path / "nowhere", "-o", tmp_path / "out")
+    assert (done.code, "nowhere: is no folder; --data names" in done.err) == (2, True)
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.timeout(600)  # the packaged model, on a machine that may be busy
 def test_a_quick_look_needs_no_data(command: Command, tmp_path: Path) -> None:
     out = tmp_path / "out"
