@@ -129,6 +129,15 @@ def test_the_forms_of_the_paper_s_own_tables_come_before_those_of_other_tasks(na
     ]  # fmt: skip
 
 
+def test_of_other_forms_those_that_take_least_come_first(names: TaskData) -> None:
+    long = dataclasses.replace(names, name="long", paper="coref", fractions=(), minutes=9.0)
+    jobs = ordered_jobs([names, long], ["table3"], {"names": ((), ()), "long": ((), ())}, seeds=1)
+    assert [(job.data.name, job.arm) for job in jobs if isinstance(job, TaskJob)] == [
+        ("long", "input"), ("names", "input"), ("names", "both"), ("names", "output"), ("long", "both"),
+        ("long", "output"),
+    ]  # fmt: skip
+
+
 def test_what_is_to_be_quick_reads_a_tenth_and_is_a_run_of_its_own(names: TaskData) -> None:
     jobs = ordered_jobs([names], ["table1"], {"names": ((), ())}, seeds=1, quick=True)
     assert [(job.arm, job.fraction, job.quick) for job in jobs if isinstance(job, TaskJob)] == [

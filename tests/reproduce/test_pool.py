@@ -27,6 +27,8 @@ def make(job: str, left: float | None) -> dict[str, Any] | None:
         raise InputError("there is no such thing")
     if job == "dies":
         os._exit(3)
+    if job == "stopped":
+        return None
     if job == "waits":
         time.sleep(max(0.0, min(60.0, left or 0.0)))
         return None
@@ -52,6 +54,14 @@ def test_one_that_is_told_to_stop_ends_them_all_and_a_mistake_none() -> None:
     assert [(o.job, o.made is None) for o in found] == [("mistake", True), ("a", False), ("stopped", True)]
     assert found[0].problem is not None
     assert found[0].problem.endswith("RuntimeError: out of memory\n")
+
+
+def test_a_process_that_is_told_to_stop_ends_the_others_too() -> None:
+    jobs = ["stopped", "waits", "a", "b"]
+    began = time.monotonic()
+    found = list(work(taking(jobs), make, processes=2, minutes=10, device="cpu"))
+    assert [(o.job, o.made, o.problem) for o in found] == [("stopped", None, None)]
+    assert time.monotonic() - began < 60  # `waits` was ended
 
 
 def test_a_process_that_dies_is_told_and_the_others_go_on() -> None:

@@ -1,6 +1,7 @@
 """Runs made, told and never made twice; one that is stopped goes on."""
 
 import dataclasses
+import json
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,57 @@ def test_what_fits_into_the_time_left_is_taken_first(settings: dict[str, AnyData
     assert found.take(None) is None
 
 
+def test_a_run_longer_than_a_whole_call_keeps_its_place(settings: dict[str, AnyData], sources: Sources) -> None:
+    found = RunQueue(settings, ["table1", "table6"], [], sources, seeds=1)
+    assert found.seconds(found.missing()[0]) == 6.0
+    first = found.take(3.0, whole=5.0)
+    assert str(first) == "names: baseline seed 1 search train.learning_rate=0.000001"
+    quick = dataclasses.replace(settings["tags"], minutes=0.01)  # type: ignore[type-var]
+    found = RunQueue({**settings, "tags": quick}, ["table1", "table6"], [], sources, seeds=1)
+    assert str(found.take(3.0, whole=60.0)) == "tags: seed 1"  # the search would fit into another call
+
+
+def test_what_a_stopped_run_has_behind_it_counts(settings: dict[str, AnyData], sources: Sources) -> None:
+    data = dataclasses.replace(settings["names"], minutes=2.0, baseline=(), elmo=())  # type: ignore[call-arg]
+    point = ("train.epochs=4", "train.checkpoint_minutes=0")
+    data = dataclasses.replace(data, baseline=point, elmo=point)
+    found = RunQueue({"names": data}, ["table1"], [], sources, seeds=1)
+    job = found.missing()[0]
+    assert found.seconds(job) == 120.0
+    folder = making.run_folder(job, found.hashes["names"], sources) / "checkpoint"
+    folder.mkdir(parents=True)
+    (folder / "progress.json").write_text('{"epoch": 3, "seconds": 90.0}', encoding="utf-8")
+    assert found.seconds(job) == 30.0
+    assert found.take(60.0) == job  # and not another that would take 120 seconds
+    (folder / "progress.json").write_text("{", encoding="utf-8")
+    assert found.seconds(job) == 120.0
+
+
+def test_a_run_made_in_two_calls_took_what_both_took(settings: dict[str, AnyData], sources: Sources) -> None:
+    job = TaskJob(data=settings["names"], arm="input", seed=1, point=("train.epochs=3",))  # type: ignore[arg-type]
+    hashes = RunQueue(settings, ["table1"], [], sources, seeds=1).hashes["names"]
+    assert making.make_run(job, hashes, sources, time_limit=0.0) is None
+    path = making.run_folder(job, hashes, sources) / "checkpoint" / "progress.json"
+    saved = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps({**saved, "seconds": 500.0}), encoding="utf-8")
+    told = making.make_run(job, hashes, sources, time_limit=None)
+    assert told is not None
+    assert 500.0 < told["training_seconds"] <= told["seconds"]
+
+
+def test_runs_with_other_options_do_not_say_what_a_run_takes(settings: dict[str, AnyData], sources: Sources) -> None:
+    data = dataclasses.replace(settings["names"], baseline=(), elmo=())  # type: ignore[call-arg]
+    first = RunQueue({"names": data}, ["table1"], [], sources, seeds=1)
+    job = first.missing()[0]
+    run = making.make_run(job, first.hashes["names"], sources, time_limit=None)
+    assert run is not None
+    run["seconds"] = 77.0
+    assert RunQueue({"names": data}, ["table1"], [run], sources, seeds=2).seconds(job) == 77.0
+    longer = dataclasses.replace(data, set=(*data.set, "train.epochs=9"), minutes=3.0)
+    found = RunQueue({"names": longer}, ["table1"], [run], sources, seeds=2)
+    assert {found.seconds(job) for job in found.missing()} == {180.0}
+
+
 def test_a_job_that_fails_is_told_and_leaves_the_others(
     settings: dict[str, AnyData], sources: Sources, tmp_path: Path
 ) -> None:
@@ -133,3 +185,22 @@ def test_a_job_that_fails_is_told_and_leaves_the_others(
     assert [problem.split(":")[0] for problem in found.problems] == ["names"]
     assert "20 are the fewest" in found.problems[0]
     assert {run["kind"] for run in read_runs([tmp_path / "runs"])} == {"search", "task", "probe"}
+
+
+def test_a_reason_that_several_runs_share_is_told_once(
+    settings: dict[str, AnyData],
+    sources: Sources,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for name in ("ner-train.txt", "ner-dev.txt"):
+        text = (SAMPLES / name).read_text("utf-8")
+        (tmp_path / name).write_text("a b c d\ne f\n" if name == "ner-train.txt" else text, encoding="utf-8")
+    data = dataclasses.replace(settings["names"], baseline=(), elmo=())  # type: ignore[call-arg]
+    found = made({"names": data}, ["table1"], dataclasses.replace(sources, data=tmp_path), tmp_path / "runs")
+    assert [problem.partition(f": {tmp_path}")[0] for problem in found.problems] == [
+        "names: baseline seed 1 and 1 more"
+    ]
+    assert len(caplog.records) == 1
+    assert "2 runs are missing; the same command makes them, once what failed is mended" in capsys.readouterr().out

@@ -1,8 +1,9 @@
 """Table 4: the nearest neighbours of a word in its sentence, beside those of static vectors, which have one for all."""
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
@@ -50,7 +51,7 @@ def table_4(
     if vectors is not None:
         rows.append([f"static vectors ({vectors.name})", ", ".join(nearest_words(read_word_vectors(vectors), WORD))])
     if train_vectors:
-        texts = _indexed(index) if index is not None else _packaged(embedder)
+        texts = _Indexed(index) if index is not None else list(_packaged(embedder))
         rows.append(["word2vec, of the same text", ", ".join(nearest_words(word2vec(texts), WORD))])
     rows.append(["the biLM's tokens: no context", ", ".join(_without_context(embedder))])
     part.tables.append(ReportTable(caption=f"Nearest words to `{WORD}`", columns=["vectors", "neighbours"], rows=rows))
@@ -70,17 +71,24 @@ def nearest_words(vectors: WordVectors, word: str, count: int = NEAREST) -> list
     return [vectors.words[n] for n in nearest[:count]]
 
 
-def word2vec(sentences: Iterable[Sequence[str]], *, dim: int = 100) -> WordVectors:
-    """Skip-gram vectors of a text, by gensim."""
+class Texts(Protocol):
+    """Tokenized sentences that can be gone over again."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Sequence[str]]: ...
+
+
+def word2vec(sentences: Texts, *, dim: int = 100) -> WordVectors:
+    """Skip-gram vectors of a text, by gensim, which goes over it several times."""
     try:
         from gensim.models import Word2Vec
     except ModuleNotFoundError:
         raise MissingExtraError(
             "word2vec needs gensim; install it with: pip install 'elmo-embeddings[word2vec]', or leave it out"
         ) from None
-    read = [list(sentence) for sentence in sentences]
-    least = 1 if len(read) < 10_000 else 5
-    model = Word2Vec(read, vector_size=dim, window=5, min_count=least, sg=1, epochs=5, seed=1, workers=2)
+    least = 1 if len(sentences) < 10_000 else 5
+    model = Word2Vec(sentences, vector_size=dim, window=5, min_count=least, sg=1, epochs=5, seed=1, workers=2)
     return WordVectors(list(model.wv.index_to_key), np.asarray(model.wv.vectors, dtype=np.float32))
 
 
@@ -89,8 +97,17 @@ def _packaged(embedder: Embedder) -> Iterator[list[str]]:
     return (tokenizer.tokenize(sentence).words for sentence in read_collection())
 
 
-def _indexed(index: WordIndex) -> Iterator[Sequence[str]]:
-    return (index.sentence(number).words for number in range(index.manifest.sentences))
+class _Indexed:
+    """The sentences of an index, read from it each time: they need not find room in memory."""
+
+    def __init__(self, index: WordIndex) -> None:
+        self._index = index
+
+    def __len__(self) -> int:
+        return self._index.manifest.sentences
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return (list(self._index.sentence(number).words) for number in range(len(self)))
 
 
 def _without_context(embedder: Embedder) -> list[str]:

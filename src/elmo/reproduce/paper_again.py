@@ -12,7 +12,7 @@ import torch
 
 from elmo.embed.embedder import Embedder
 from elmo.embed.loading import load
-from elmo.errors import ElmoError
+from elmo.errors import ElmoError, InputError
 from elmo.reproduce.catalogue import CATALOGUE, data_of
 from elmo.reproduce.choosing import chosen_lines
 from elmo.reproduce.jobs import Sources
@@ -53,6 +53,8 @@ class Wishes:
 
 def reproduce_paper(wishes: Wishes) -> list[str]:
     """Make what is missing and write the report; what failed, a line each."""
+    if wishes.data is not None and not wishes.data.is_dir():
+        raise InputError(f"{wishes.data}: is no folder; --data names the one that has the data sets")
     wanted = {data.name: data for name in wishes.names for data in data_of(name, wishes.settings)}
     there = {name: data for name, data in wanted.items() if not missing_files(data, wishes.data)}
     missing = [_told_missing(data, wishes.data) for name, data in wanted.items() if name not in there]

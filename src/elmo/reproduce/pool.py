@@ -74,7 +74,10 @@ def work(
                 return
             for connection in wait(list(running), timeout=POLL):
                 assert isinstance(connection, Connection)
-                yield _outcome(connection, *running.pop(connection))
+                outcome = _outcome(connection, *running.pop(connection))
+                yield outcome
+                if _was_told_to_stop(outcome) and not _is_late(deadline):
+                    return
             if deadline is not None and time.monotonic() > deadline + GRACE:
                 return
 
@@ -83,8 +86,13 @@ def _alone(take: Callable[[float | None], J | None], make: Make[J], deadline: fl
     while not _is_late(deadline) and (job := take(_left(deadline))) is not None:
         outcome = _outcome_of(make, job, deadline)
         yield outcome
-        if outcome.made is None and outcome.problem is None:  # told to stop, which is meant for all
+        if _was_told_to_stop(outcome):
             return
+
+
+def _was_told_to_stop(outcome: Outcome[J]) -> bool:
+    """Which is meant for all."""
+    return outcome.made is None and outcome.problem is None
 
 
 def _outcome_of(make: Make[J], job: J, deadline: float | None) -> Outcome[J]:

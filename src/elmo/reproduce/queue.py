@@ -11,7 +11,7 @@ from elmo.reproduce.arms import BASELINE
 from elmo.reproduce.choosing import chosen_options
 from elmo.reproduce.jobs import AnyJob, Hashes, Sources, TaskJob, job_key, recipe_of
 from elmo.reproduce.loading import hashes_of, read_for
-from elmo.reproduce.making import forget, line_of, make_run
+from elmo.reproduce.making import behind, forget, line_of, make_run
 from elmo.reproduce.mps import multi_process_service
 from elmo.reproduce.order import Chosen, ordered_jobs, search_jobs
 from elmo.reproduce.pool import Outcome, work
@@ -22,7 +22,10 @@ logger = logging.getLogger(__name__)
 
 
 class RunQueue:
-    """Jobs by worth. One that does not fit into the time left is put behind others that do."""
+    """Jobs by worth. One that does not fit into the time left is put behind others that do.
+
+    But one that is longer than the whole time of a call never fits: it keeps its place, and ends in a later call.
+    """
 
     def __init__(
         self,
@@ -40,8 +43,17 @@ class RunQueue:
         self.hashes: dict[str, Hashes] = {name: hashes_of(data, sources) for name, data in sets.items()}
         self.runs = {run["key"]: run for run in runs}
         self.begun: set[str] = set()
-        self.problems: list[str] = []
+        self._failed: dict[tuple[str, str], list[AnyJob]] = {}  # by data set and reason
         self._keys: dict[AnyJob, str] = {}
+
+    @property
+    def problems(self) -> list[str]:
+        """What failed and why; a reason that several runs of a data set share is told once."""
+        found = []
+        for (_, reason), jobs in self._failed.items():
+            others = f" and {len(jobs) - 1} more" if len(jobs) > 1 else ""
+            found.append(f"{jobs[0]}{others}: {reason}")
+        return found
 
     @property
     def chosen(self) -> dict[str, tuple[Options, Options] | None]:
@@ -70,11 +82,11 @@ class RunQueue:
         jobs = {self.key(job): job for job in reversed(self.jobs())}
         return [job for key, job in reversed(jobs.items()) if key not in self.runs]
 
-    def take(self, left: float | None) -> AnyJob | None:
-        """The next one to begin, with `left` seconds; None if nothing can be begun now."""
+    def take(self, left: float | None, *, whole: float | None = None) -> AnyJob | None:
+        """The next one to begin, with `left` seconds of the `whole` time; None if nothing can be begun now."""
         waiting = [job for job in self.missing() if self.key(job) not in self.begun]
-        fitting = waiting if left is None else [job for job in waiting if self.seconds(job) <= left]
-        for job in (*fitting, *waiting):
+        fitting = [job for job in waiting if left is None or _fits(self.seconds(job), left, whole)]
+        for job in dict.fromkeys((*fitting, *waiting)):
             self.begun.add(self.key(job))
             try:
                 read_for(job, self.sources)
@@ -97,9 +109,10 @@ class RunQueue:
             print(f"{outcome.job}: not finished; the same command goes on with it", flush=True)
 
     def seconds(self, job: AnyJob) -> float:
-        """What a job will take: as runs like it took here, or as the settings say."""
+        """What a job will still take: as runs like it took here, or as the settings say."""
         like = [run["seconds"] for run in self._runs_of(job.data.name) if _is_like(run, job)]
-        return statistics.mean(like) if like else 60 * job.minutes
+        whole = statistics.mean(like) if like else 60 * job.minutes
+        return whole * (1 - behind(job, self.hashes[job.data.name], self.sources).share)
 
     def key(self, job: AnyJob) -> str:
         """The name of its run."""
@@ -123,8 +136,10 @@ class RunQueue:
         ]
 
     def _fail(self, job: AnyJob, problem: str) -> None:
-        self.problems.append(f"{job}: {problem.strip().splitlines()[-1]}")
-        logger.error("%s: %s", job, problem)
+        jobs = self._failed.setdefault((job.data.name, problem.strip().splitlines()[-1]), [])
+        jobs.append(job)
+        if len(jobs) == 1:
+            logger.error("%s: %s", job, problem)
 
 
 def make_missing(queue: RunQueue, file: RunFile, *, processes: int, minutes: float | None) -> None:
@@ -136,14 +151,20 @@ def make_missing(queue: RunQueue, file: RunFile, *, processes: int, minutes: flo
                 f"{processes} processes, {'with' if served else 'without'} NVIDIA's multi-process service", flush=True
             )
         make = partial(_make, queue.hashes, queue.sources)
-        for outcome in work(queue.take, make, processes=processes, minutes=minutes, device=queue.sources.device):
+        take = partial(queue.take, whole=None if minutes is None else 60 * minutes)
+        for outcome in work(take, make, processes=processes, minutes=minutes, device=queue.sources.device):
             queue.make(outcome, file)
     if left := queue.missing():
-        print(f"{len(left)} runs are missing; the same command makes them", flush=True)
+        first = ", once what failed is mended" if queue.problems else ""
+        print(f"{len(left)} runs are missing; the same command makes them{first}", flush=True)
 
 
 def _make(hashes: Mapping[str, Hashes], sources: Sources, job: AnyJob, left: float | None) -> dict[str, Any] | None:
     return make_run(job, hashes[job.data.name], sources, time_limit=left)
+
+
+def _fits(seconds: float, left: float, whole: float | None) -> bool:
+    return seconds <= left or (whole is not None and seconds > whole)
 
 
 def _is_like(run: Mapping[str, Any], job: AnyJob) -> bool:
@@ -151,4 +172,5 @@ def _is_like(run: Mapping[str, Any], job: AnyJob) -> bool:
         return bool(run["kind"] == job.data.task)
     wanted = ("search" if job.searches else "task", recipe_of(job).train.fraction, job.arm == BASELINE, job.quick)
     found = (run["kind"], run.get("fraction"), run.get("arm") == BASELINE, run.get("quick", False))
-    return bool(found == wanted)
+    options = [*job.data.set, *(() if job.searches else job.point)]  # other epochs, or batches, take another time
+    return bool(found == wanted and run["options"][: len(options)] == options)

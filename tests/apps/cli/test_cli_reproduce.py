@@ -21,6 +21,12 @@ def test_an_unknown_name_is_refused(command: Command, tmp_path: Path) -> None:
     assert (done.code, done.err.partition(";")[0]) == (2, "elmo: there is nothing named 'table9' to make")
 
 
+def test_a_folder_of_data_that_is_not_there_is_refused(command: Command, tmp_path: Path) -> None:
+    done = command("reproduce", "table1", "--data", tmp_path / "nowhere", "-o", tmp_path / "out")
+    assert (done.code, "nowhere: is no folder; --data names" in done.err) == (2, True)
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.timeout(600)  # the packaged model, on a machine that may be busy
 def test_a_quick_look_needs_no_data(command: Command, tmp_path: Path) -> None:
     out = tmp_path / "out"
@@ -121,3 +127,12 @@ def test_word2vec_is_trained_on_the_same_text(command: Command, model: Path, tmp
     done = command("reproduce", "table4", "--word2vec", "--model", model, "--device", "cpu", "-o", out)
     assert done.code == 0, done.err
     assert "| word2vec, of the same text |" in (out / "report.md").read_text("utf-8")
+    # That of an index is read from it, as often as gensim goes over it.
+    (tmp_path / "text.txt").write_text("we play a game\nthey play a tune\nwe saw a play\n", encoding="utf-8")
+    built = command("index", "build", tmp_path / "text.txt", "-o", tmp_path / "index", "--model", model)
+    assert built.code == 0, built.err
+    options = ["--index", tmp_path / "index", "--word2vec", "--model", model, "--device", "cpu", "-o", out]
+    done = command("reproduce", "table4", *options)
+    assert done.code == 0, done.err
+    row = next(line for line in (out / "report.md").read_text("utf-8").splitlines() if "| word2vec" in line)
+    assert set(row.split("|")[2].strip().split(", ")) == {"we", "a", "game", "they", "tune", "saw"}

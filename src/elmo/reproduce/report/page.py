@@ -12,7 +12,8 @@ from elmo.reproduce.report.parts import Picture, ReportPart, ReportTable
 
 STYLE = """
 :root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 72rem; padding: 0 1rem 3rem; }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 84rem; padding: 0 1rem 3rem; }
+p, li { max-width: 60rem; }
 h1, h2 { line-height: 1.2; }
 h1, h2, p, li { overflow-wrap: anywhere; }
 h2 { margin-top: 2.5rem; }
@@ -28,8 +29,16 @@ tbody th { font-weight: 400; min-width: 9rem; }
 figure { margin: 0; max-width: 100%; }
 img { max-width: 100%; height: auto; border: 1px solid #8886; border-radius: .3rem; background: #fff; }
 .verdict { white-space: nowrap; font-weight: 600; }
+.wordy td:last-child { max-width: 60rem; }
 nav ul { columns: 2; padding-left: 1.2rem; }
-@media (max-width: 30rem) { nav ul { columns: 1; } }
+@media (max-width: 40rem) {
+  nav ul { columns: 1; }
+  th, td { padding: .3rem .4rem; }
+  caption span { display: inline-block; position: sticky; left: 0; max-width: calc(100vw - 2rem); }
+  .wordy table { table-layout: fixed; width: 100%; overflow-wrap: anywhere; }
+  .wordy thead th:nth-child(2) { width: 6.4rem; }
+  .wordy tbody th, .verdict { min-width: 0; white-space: normal; }
+}
 """
 
 
@@ -84,7 +93,7 @@ def _part(part: ReportPart) -> Iterator[str]:
 
 def _table(table: ReportTable, *, within: str) -> Iterator[str]:
     """In a frame of its own, which is named by the part too: two tables may have one caption."""
-    caption = _marked(table.caption)
+    caption = f"<span>{_marked(table.caption)}</span>"  # stays in sight where the table is moved
     yield f"<div class='scroll' tabindex='0' role='region' aria-label='{escape(within)}: {escape(table.caption)}'>"
     yield f"<table><caption>{caption}</caption><thead><tr>"
     yield from (f"<th scope='col'>{_marked(column)}</th>" for column in table.columns)
@@ -98,8 +107,8 @@ def _findings(findings: Sequence[PaperFinding]) -> Iterator[str]:
     if not findings:
         return
     yield "<section id='findings'><h2>The paper's findings</h2>"
-    yield "<div class='scroll' tabindex='0' role='region' aria-label='Findings'><table>"
-    yield "<caption>Each finding of the paper, and whether it held here</caption><thead><tr>"
+    yield "<div class='scroll wordy' tabindex='0' role='region' aria-label='Findings'><table>"
+    yield "<caption><span>Each finding of the paper, and whether it held here</span></caption><thead><tr>"
     yield "<th scope='col'>finding</th><th scope='col'>here</th><th scope='col'>figures</th></tr></thead><tbody>"
     for found in findings:
         told = escape("; ".join(found.figures))
