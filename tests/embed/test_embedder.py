@@ -26,7 +26,7 @@ from elmo.model.choices import StateMode
 from elmo.ops.cpu import bfloat16
 from elmo.ops.cpu.kernels import kernels_multiply_bfloat16, kernels_run
 from elmo.text.tokenizer import Tokenizer
-from elmo.weights.formats import read_model
+from elmo.weights.formats import read_model, write_model
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.published import packaged
 
@@ -338,6 +338,16 @@ def test_a_pickled_embedder_refers_to_its_files(embedder: Embedder) -> None:
     data = pickle.dumps(embedder)
     assert len(data) < 1000
     close(pickle.loads(data).encode(SENTENCES)[0], embedder.encode(SENTENCES)[0])
+
+
+def test_a_pickle_differs_where_another_model_was_written_to_the_same_path(tmp_path: Path) -> None:
+    """What is kept under the hash of a pickle (`datasets.map`) is not taken for the vectors of another model."""
+    pickles = []
+    for seed in (0, 1):
+        write_model(LoadedModel(bilm=make_bilm(seed=seed), tokenizer=Tokenizer()), tmp_path / "model", overwrite=True)
+        pickles.append([pickle.dumps(load(tmp_path / "model", device="cpu")) for _ in range(2)])
+    assert pickles[0][0] == pickles[0][1]
+    assert pickles[0][0] != pickles[1][0]
 
 
 def test_a_pickled_embedder_loads_again_as_it_was_loaded(

@@ -9,16 +9,21 @@ import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 Files = dict[str, bytes]
 
 
 @dataclass
 class Hub:
-    """What it holds: the commits of each repository, the last of which is `main`. `requests` are what it was asked."""
+    """What it holds: the commits of each repository, the last of which is `main`. `requests` are what it was asked.
+
+    As there, large files come by a way of their own (LFS): first their content by its hash, which the commit names.
+    """
 
     commits: dict[str, dict[str, Files]] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
+    large: Files = field(default_factory=dict)  # by SHA-256
 
     def commit(self, repository: str, files: Files) -> str:
         known = self.commits.setdefault(repository, {})
@@ -31,6 +36,11 @@ class Hub:
         if revision == "main" and known:
             return list(known)[-1]
         return revision if revision in known else None
+
+
+def is_large(name: str) -> bool:
+    """Whether a file goes by LFS."""
+    return name.endswith(".safetensors")
 
 
 @contextlib.contextmanager
@@ -50,7 +60,7 @@ def serving(hub: Hub) -> Iterator[str]:
                 repository, kind, revision = found.groups()
                 commit = hub.find(repository, revision)
                 if commit is None:
-                    return self.refuse(repository)
+                    return self.refuse_revision(repository)
                 files = hub.commits[repository][commit]
                 if kind == "tree":
                     return self.answer([self.entry(name, files[name]) for name in files])
@@ -61,11 +71,18 @@ def serving(hub: Hub) -> Iterator[str]:
             if found := re.fullmatch(r"/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path):
                 repository, revision, name = found.groups()
                 commit = hub.find(repository, revision)
-                if commit is None or name not in hub.commits[repository][commit]:
-                    return self.refuse(repository)
+                if commit is None:
+                    return self.refuse_revision(repository)
+                if name not in hub.commits[repository][commit]:
+                    return self.refuse(name, code="EntryNotFound", commit=commit)
                 content = hub.commits[repository][commit][name]
-                headers = {"X-Repo-Commit": commit, "ETag": f'"{self.entry(name, content)["oid"]}"'}
+                entry = self.entry(name, content)
+                headers = {"X-Repo-Commit": commit, "ETag": f'"{entry["oid"]}"'}
+                if is_large(name):
+                    headers |= {"X-Linked-Etag": f'"{entry["lfs"]["oid"]}"', "X-Linked-Size": str(len(content))}
                 return self.send(200, content, {**headers, "Content-Type": "application/octet-stream"})
+            if found := re.fullmatch(r"/api/models/([^/]+/[^/]+)/tree/([^/]+)/(.+)", path):
+                return self.refuse(found[3], code="EntryNotFound")  # no model has a folder
             return self.refuse(path)
 
         def do_POST(self) -> None:
@@ -74,22 +91,46 @@ def serving(hub: Hub) -> Iterator[str]:
             if self.path == "/api/repos/create":
                 values = json.loads(body)
                 name = "/".join(filter(None, (values.get("organization"), values["name"])))
-                hub.commits.setdefault(name, {})
+                if name not in hub.commits:
+                    hub.commit(name, {".gitattributes": b""})  # a repository is never without a commit
                 return self.answer({"url": f"http://{self.headers['Host']}/{name}", "name": name, "id": "1"})
             if self.path == "/api/validate-yaml":
                 return self.answer({"errors": [], "warnings": []})
             if "/preupload/" in self.path:
                 names = [entry["path"] for entry in json.loads(body)["files"]]
-                modes = [{"path": name, "uploadMode": "regular", "shouldIgnore": False} for name in names]
+                modes = [
+                    {"path": name, "uploadMode": "lfs" if is_large(name) else "regular", "shouldIgnore": False}
+                    for name in names
+                ]
                 return self.answer({"files": modes})
+            if self.path.endswith(".git/info/lfs/objects/batch"):
+                objects = json.loads(body)["objects"]
+                for entry in objects:
+                    href = f"http://{self.headers['Host']}/lfs/{entry['oid']}"
+                    entry["actions"] = {"upload": {"href": href}}
+                return self.answer({"transfer": "basic", "objects": objects})
             if found := re.fullmatch(r"/api/models/([^/]+/[^/]+)/commit/main", self.path.partition("?")[0]):
                 lines = [json.loads(line) for line in body.splitlines()]
-                values = [line["value"] for line in lines if line["key"] == "file"]
-                files = {value["path"]: base64.b64decode(value["content"]) for value in values}
+                files = dict(list(hub.commits[found[1]].values())[-1])
+                for line in lines:
+                    value = line["value"]
+                    if line["key"] == "file":
+                        files[value["path"]] = base64.b64decode(value["content"])
+                    elif line["key"] == "lfsFile":
+                        files[value["path"]] = hub.large[value["oid"]]
                 commit = hub.commit(found[1], files)
                 address = f"http://{self.headers['Host']}/{found[1]}/commit/{commit}"
                 return self.answer({"commitUrl": address, "commitOid": commit, "pullRequestUrl": None, "success": True})
             return self.refuse(self.path)
+
+        def do_PUT(self) -> None:
+            hub.requests.append(f"PUT {self.path}")
+            content = self.body()
+            name = hashlib.sha256(content).hexdigest()
+            if self.path != f"/lfs/{name}":
+                return self.refuse(self.path)
+            hub.large[name] = content
+            return self.send(200, b"", {})
 
         def body(self) -> bytes:
             if self.headers.get("Transfer-Encoding") != "chunked":
@@ -101,15 +142,23 @@ def serving(hub: Hub) -> Iterator[str]:
             self.rfile.readline()
             return b"".join(parts)
 
-        def entry(self, name: str, content: bytes) -> dict[str, object]:
+        def entry(self, name: str, content: bytes) -> dict[str, Any]:
             oid = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
-            return {"type": "file", "path": name, "size": len(content), "oid": oid}
+            found: dict[str, Any] = {"type": "file", "path": name, "size": len(content), "oid": oid}
+            if is_large(name):
+                found["lfs"] = {"oid": hashlib.sha256(content).hexdigest(), "size": len(content), "pointerSize": 130}
+            return found
 
         def answer(self, value: object) -> None:
             self.send(200, json.dumps(value).encode(), {"Content-Type": "application/json"})
 
-        def refuse(self, what: str) -> None:
-            headers = {"X-Error-Code": "RepoNotFound", "X-Error-Message": "Repository not found"}
+        def refuse_revision(self, repository: str) -> None:
+            self.refuse(repository, code="RevisionNotFound" if hub.commits.get(repository) else "RepoNotFound")
+
+        def refuse(self, what: str, *, code: str = "RepoNotFound", commit: str | None = None) -> None:
+            headers = {"X-Error-Code": code, "X-Error-Message": f"{what} not found"}
+            if commit is not None:
+                headers["X-Repo-Commit"] = commit
             self.send(404, json.dumps({"error": f"{what} not found"}).encode(), headers)
 
         def send(self, status: int, content: bytes, headers: dict[str, str]) -> None:

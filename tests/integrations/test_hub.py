@@ -67,7 +67,8 @@ def test_a_model_goes_to_the_hub_and_comes_back(folder: Path, tmp_path: Path) ->
         assert commit is not None
         assert f"/me/tiny/commit/{commit}" in done.stdout
         files = hub.commits["me/tiny"][commit]
-        assert set(files) == {"config.json", "model.safetensors", "softmax.safetensors", "README.md"}
+        sent = {"config.json", "model.safetensors", "softmax.safetensors", "README.md"}
+        assert set(files) == {*sent, ".gitattributes"}
         assert files["model.safetensors"] == (folder / "model.safetensors").read_bytes()
         found = embed("hf:me/tiny", tmp_path / "v.npz", address=address, home=tmp_path)
     np.testing.assert_allclose(found, elmo.load(folder).encode(TEXTS[0]), atol=1e-6)
@@ -87,6 +88,43 @@ def test_after_the_first_time_the_network_is_not_asked(folder: Path, tmp_path: P
     )
     np.testing.assert_array_equal(first, again)
     np.testing.assert_array_equal(first, offline)
+
+
+IN_OTHER_LIBRARIES = """
+import numpy as np, torch
+import elmo.integrations.transformers
+from sentence_transformers import SentenceTransformer
+from transformers import AutoModel, AutoTokenizer
+
+texts, expected = {texts!r}, np.load({expected!r})
+model, tokenizer = AutoModel.from_pretrained("me/tiny"), AutoTokenizer.from_pretrained("me/tiny")
+assert np.abs(SentenceTransformer("me/tiny", device="cpu").encode(texts) - expected).max() < 1e-6
+model.push_to_hub("me/pushed")
+tokenizer.push_to_hub("me/pushed")
+assert np.abs(SentenceTransformer("me/pushed", device="cpu").encode(texts) - expected).max() < 1e-6
+assert np.abs(elmo.load("hf:me/pushed").encode(texts, pooling="mean") - expected).max() < 1e-6
+"""
+
+
+def test_other_libraries_take_and_send_it_too(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers", reason="needs sentence-transformers (make test-integrations has it)")
+    np.save(tmp_path / "expected.npy", elmo.load(folder).encode(TEXTS, pooling="mean"))
+    code = IN_OTHER_LIBRARIES.format(texts=TEXTS, expected=str(tmp_path / "expected.npy"))
+    hub = Hub()
+    with serving(hub) as address:
+        for command in (
+            ["convert", str(folder), str(tmp_path / "hf-model"), "--to", "transformers"],
+            ["push", str(tmp_path / "hf-model"), "me/tiny"],
+        ):
+            done = run(*command, address=address, home=tmp_path)
+            assert done.returncode == 0, done.stderr
+        done = run_python("-c", code, address=address, home=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert hub.large  # the weights went by the way of large files
+    done = run_python(
+        "-c", code.partition("model.push")[0], address="http://127.0.0.1:9", home=tmp_path, HF_HUB_OFFLINE="1"
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_mixes_come_with_their_model_and_a_task_remembers_its_name(folder: Path, tmp_path: Path) -> None:
@@ -131,18 +169,23 @@ def test_a_file_that_others_have_changed_is_refused(folder: Path, tmp_path: Path
     assert "the sha256 of model.safetensors is" in done.stderr
 
 
-def test_what_is_not_there_is_said_in_one_line(tmp_path: Path) -> None:
-    with serving(Hub()) as address:
+def test_what_is_not_there_is_said_in_one_line(folder: Path, tmp_path: Path) -> None:
+    hub = Hub()
+    hub.commit("me/tiny", files_of(folder))
+    with serving(hub) as address:
         for arguments, message in (
-            (["info", "hf:me/nothing"], "hf:me/nothing: the Hub refuses or cannot be reached"),
+            (["info", "hf:me/nothing"], "hf:me/nothing: the Hub has no such repository, or it is private"),
+            (["info", "hf:me/tiny@v9"], "hf:me/tiny@v9: its repository has no such branch, tag or commit"),
             (["info", "hf:nothing"], "hf:user/name or hf:user/name@revision"),
-            (["--offline", "info", "hf:me/nothing"], "hf:me/nothing: the Hub refuses or cannot be reached"),
+            (["--offline", "info", "hf:me/nothing"], "hf:me/nothing: is not on this machine, and the network is not"),
             (["push", str(tmp_path), "me/tiny"], "is not a native model directory"),
         ):
             done = run(*arguments, address=address, home=tmp_path)
             assert done.returncode == 2
             assert message in done.stderr
             assert len(done.stderr.strip().splitlines()) == 1
+    done = run("info", "hf:me/tiny", address="http://127.0.0.1:9", home=tmp_path)
+    assert "hf:me/tiny: the Hub refuses or cannot be reached" in done.stderr
 
 
 def test_a_model_trained_from_one_of_the_hub_names_it_as_its_base(folder: Path) -> None:

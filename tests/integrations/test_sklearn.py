@@ -3,6 +3,7 @@
 import io
 import os
 import pickle
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -100,6 +101,19 @@ def test_a_grid_search_over_two_processes_finds_what_one_process_finds(folder: P
     assert one.best_params_ == two.best_params_
     np.testing.assert_allclose(one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
     assert set(two.predict(TEXTS)) <= {0, 1}
+
+
+def test_vectors_that_a_pipeline_keeps_are_not_those_of_another_model(tmp_path: Path) -> None:
+    folder = write_tiny(tmp_path / "tiny")
+    for seed in (0, 1):
+        write_tiny(tmp_path / "other", seed=seed)
+        shutil.rmtree(folder)
+        os.rename(tmp_path / "other", folder)
+        kept = make_pipeline(ElmoVectorizer(folder), LogisticRegression(), memory=str(tmp_path / "memory"))
+        pure = make_pipeline(ElmoVectorizer(folder), LogisticRegression())
+        np.testing.assert_allclose(
+            kept.fit(TEXTS, LABELS)[-1].coef_, pure.fit(TEXTS, LABELS)[-1].coef_, rtol=0, atol=1e-6
+        )
 
 
 def test_what_is_no_list_of_texts_is_refused_in_the_words_of_scikit_learn(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """The component and the layer with the real spaCy: the vectors of `encode`, pipes, processes, disk, `spacy train`."""
 
 import pickle
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -139,22 +140,65 @@ def tagged(nlp: spacy.Language) -> list[Doc]:
     return docs
 
 
-@pytest.mark.parametrize("train_bilm", [False, True])
-def test_a_tagger_on_the_layer_learns_and_is_read_again(folder: Path, tmp_path: Path, train_bilm: bool) -> None:
+def train_tagger(model: Path, **options: object) -> tuple[spacy.Language, list[float]]:
+    """A tagger that has learned, and its losses."""
     spacy.util.fix_random_seed(1)
     nlp = spacy.blank("en")
-    architecture = {"@architectures": "elmo.Tok2Vec.v1", "model": str(folder), "train_bilm": train_bilm}
+    architecture = {"@architectures": "elmo.Tok2Vec.v1", "model": str(model), **options}
     nlp.add_pipe("tagger", config={"model": {"@architectures": "spacy.Tagger.v2", "tok2vec": architecture}})
     examples = [Example(nlp.make_doc(doc.text), doc) for doc in tagged(nlp)]
     optimizer = nlp.initialize(lambda: examples)
     optimizer.learn_rate = 0.02
-    losses = [nlp.update(examples, sgd=optimizer)["tagger"] for _ in range(15)]
+    return nlp, [nlp.update(examples, sgd=optimizer)["tagger"] for _ in range(15)]
+
+
+def outputs_of(nlp: spacy.Language) -> list[np.ndarray]:
+    """What the tagger's network gives for each text."""
+    return nlp.get_pipe("tagger").model.predict([nlp.make_doc(text) for text in TEXTS])
+
+
+@pytest.mark.parametrize("train_bilm", [False, True])
+def test_a_tagger_on_the_layer_learns_and_is_read_again(folder: Path, tmp_path: Path, train_bilm: bool) -> None:
+    nlp, losses = train_tagger(folder, train_bilm=train_bilm)
     assert losses[-1] < 0.7 * losses[0]
-    tags = [[t.tag_ for t in nlp(text)] for text in TEXTS]
     nlp.to_disk(tmp_path / "pipeline")
     again = spacy.load(tmp_path / "pipeline")
-    assert [[t.tag_ for t in again(text)] for text in TEXTS] == tags
+    for ours, theirs in zip(outputs_of(nlp), outputs_of(again), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
     assert [t.tag_ for t in again("")] == []
+
+
+@pytest.mark.parametrize("train_bilm", [False, True])
+def test_a_trained_pipeline_brings_its_model_along(tmp_path: Path, train_bilm: bool) -> None:
+    """The folder that it was trained from may be gone, also when it is saved anew."""
+    nlp, _ = train_tagger(write_tiny(tmp_path / "own"), train_bilm=train_bilm)
+    nlp.to_disk(tmp_path / "pipeline")
+    shutil.rmtree(tmp_path / "own")
+    again = spacy.load(tmp_path / "pipeline")
+    again.to_disk(tmp_path / "second")
+    shutil.rmtree(tmp_path / "pipeline")
+    third = spacy.load(tmp_path / "second")
+    learning = {
+        name
+        for name, p in third.get_pipe("tagger").model.get_ref("tok2vec").shims[0]._model.named_parameters()
+        if p.requires_grad
+    }
+    assert (learning != {"weights", "gamma"}) is train_bilm
+    for other in (again, third, spacy.blank("en").from_config(again.config).from_bytes(again.to_bytes())):
+        for ours, theirs in zip(outputs_of(nlp), outputs_of(other), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def test_a_model_that_is_nowhere_is_named_when_it_is_wanted(tmp_path: Path) -> None:
+    with pytest.raises(elmo.ElmoError, match="nothing: there is no such file"):
+        train_tagger(tmp_path / "nothing")
+    nlp, _ = train_tagger(write_tiny(tmp_path / "own"), save_bilm=False)
+    nlp.to_disk(tmp_path / "pipeline")
+    shutil.rmtree(tmp_path / "own")
+    with pytest.raises(elmo.ElmoError, match="own: there is no such file"):
+        spacy.load(tmp_path / "pipeline")
+    with pytest.raises(elmo.ElmoError, match="save_bilm=False would lose the biLM"):
+        train_tagger(tmp_path / "own", train_bilm=True, save_bilm=False)
 
 
 CONFIG = """

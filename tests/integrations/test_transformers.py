@@ -279,6 +279,18 @@ def test_datasets_keep_vectors_that_were_computed_once(folder: Path, tmp_path: P
     np.testing.assert_allclose(np.array(found["vector"]), embedder.encode(TEXTS, pooling="mean"), atol=1e-6)
 
 
+def test_datasets_compute_again_for_another_model_at_the_same_path(tmp_path: Path) -> None:
+    Dataset.from_dict({"text": TEXTS}).save_to_disk(tmp_path / "data")
+    for seed in (0, 1):
+        shutil.rmtree(tmp_path / "tiny", ignore_errors=True)
+        embedder = elmo.load(write_tiny(tmp_path / "tiny", seed=seed))
+        found = Dataset.load_from_disk(tmp_path / "data").map(
+            lambda batch: {"vector": embedder.encode(batch["text"], pooling="mean")},  # noqa: B023 - used at once
+            batched=True,
+        )
+        np.testing.assert_allclose(np.array(found["vector"]), embedder.encode(TEXTS, pooling="mean"), atol=1e-6)
+
+
 def test_sentence_transformers_in_a_fresh_process_gives_the_means_without_trust(folder: Path, tmp_path: Path) -> None:
     code = f"""
 import numpy as np

@@ -63,6 +63,7 @@ def test_a_model_from_hdf5_alone_gets_a_softmax_and_improves(general, domain, tm
     assert "gene" in native.vocabulary
     assert native.tokenizer == bare.tokenizer
     assert f"{result.before.average:.2f}" in native.card
+    assert native.card.startswith("---\nlibrary_name: elmo\n")
 
 
 def test_a_model_without_a_softmax_learns_one_on_general_text_and_keeps_its_words(
@@ -120,6 +121,7 @@ def test_a_model_with_a_softmax_keeps_its_words_and_learns_those_of_the_domain(g
     assert result.before.unknown == result.after.unknown == 0
     assert result.after == store_perplexity(tuned, store, state="carry", device="cpu")
     assert f"| after | {result.after.forward:.2f}" in tuned.card
+    assert tuned.card.startswith("---\nlibrary_name: elmo\n")
     assert f"{result.new_words} of them new words" in tuned.card
 
 

@@ -159,6 +159,7 @@ def test_a_finished_run_leaves_the_best_model_with_its_card_and_curves(toy_store
     assert len(model.vocabulary) == len(model.softmax.weight) == 24
     assert model.tokenizer.rule == "whitespace"
     assert f"| carry | {result.perplexity.forward:.2f} |" in model.card
+    assert model.card.startswith("---\nlibrary_name: elmo\n")
     assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
     assert result.perplexity.unknown_rate == pytest.approx(result.perplexity.unknown / result.perplexity.words)
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
+from elmo.disk.stamps import Stamp
 from elmo.embed.batchembedder import BatchEmbedder
 from elmo.embed.batches import by_length, in_order
 from elmo.embed.carry import widened, with_first_rows
@@ -53,7 +54,11 @@ Vectors = npt.NDArray[np.floating[Any]]
 
 
 class Reference(NamedTuple):
-    """How to load an embedder again: what was given to `elmo.load`."""
+    """How to load an embedder again: what was given to `elmo.load`.
+
+    `files` tell whether the model is still the one it was: a pickle of another model at the same path is another
+    pickle, so that what is kept under its hash (`datasets.map`, joblib) is not taken for this one's.
+    """
 
     name_or_path: str
     device: str | None
@@ -62,6 +67,7 @@ class Reference(NamedTuple):
     num_threads: int | None
     options: str | None
     offline: bool
+    files: Stamp = ()
 
 
 class Embedder(Encoding):
@@ -359,4 +365,6 @@ class Embedder(Encoding):
 def _load_again(reference: Reference) -> Embedder:
     from elmo.embed.loading import load
 
-    return load(**reference._asdict())
+    given = reference._asdict()
+    del given["files"]
+    return load(**given)

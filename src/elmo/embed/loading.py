@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from elmo.disk.stamps import stamp_of
 from elmo.embed.choices import Precision
 from elmo.embed.embedder import Embedder, Reference
 from elmo.embed.precision import products_of
@@ -46,7 +47,7 @@ def load(
     unseen = packed is None or not packed.is_mapped
     given = None if options is None else Path(options)
     model = read_model(found, options=given, finite=unseen)
-    reference = Reference(source, device, precision, state, num_threads, options, offline)
+    reference = Reference(source, device, precision, state, num_threads, options, offline, stamp_of(found.path))
     return Embedder(
         model,
         device=device,

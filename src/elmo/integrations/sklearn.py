@@ -1,5 +1,6 @@
 """scikit-learn: `ElmoVectorizer`, texts to rows of numbers, for pipelines, grids and column transformers."""
 
+import contextlib
 import functools
 import os
 from collections.abc import Iterable
@@ -10,9 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 import elmo
+from elmo.disk.stamps import Stamp, stamp_of
 from elmo.embed.choices import Layers, Pooling, Precision
-from elmo.errors import ConfigError, InputError
+from elmo.errors import ConfigError, InputError, WeightsError
 from elmo.integrations.extras import missing
+from elmo.weights.formats import find_in
+from elmo.weights.published.packaged import DEFAULT, packaged_directory
 
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -20,6 +24,7 @@ except ImportError as error:
     raise missing("sklearn", library="scikit-learn", extra="sklearn") from error
 
 MODELS_KEPT = 2  # in a process; the clones of a grid search share one
+FILES = "_files"  # in a pickle
 
 
 class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -88,8 +93,18 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return embedder.dim * (embedder.layer_count if self.layers == "all" else 1)
 
     def _embedder(self) -> elmo.Embedder:
-        model = None if self.model is None else str(self.model)
-        return _load(model, self.device, self.precision, self.num_threads, _stamp(model))
+        return _load(self._name, self.device, self.precision, self.num_threads, _stamp(self._name))
+
+    @property
+    def _name(self) -> str | None:
+        return None if self.model is None else str(self.model)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What a pipeline keeps (`memory=`) is found by the hash of this: another model at the same path is another key.
+        return {**super().__getstate__(), FILES: _stamp(self._name)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({key: value for key, value in state.items() if key != FILES})
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -110,11 +125,15 @@ def _load(
     return elmo.load(model, device=device, precision=precision, num_threads=num_threads)
 
 
-def _stamp(model: str | None) -> object:
-    """What changes when another model is written to the same path, here or in the `model` folder of a run."""
-    paths = [] if model is None else [Path(model), Path(model) / "model"]
-    facts = [path.stat() for path in paths if path.exists()]
-    return tuple((fact.st_ino, fact.st_mtime_ns) for fact in facts)
+def _stamp(model: str | None) -> Stamp:
+    """What changes when another model is written to the same path; models of a name stay what they are."""
+    if model is None or model == DEFAULT:
+        return stamp_of(packaged_directory())
+    with contextlib.suppress(WeightsError, RuntimeError):  # none that can be read, a home that nobody has
+        path = Path(model).expanduser()
+        if path.exists():
+            return stamp_of(find_in(path).path)
+    return ()
 
 
 def _refuse_what_is_no_list(X: Any) -> None:

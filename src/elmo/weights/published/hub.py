@@ -155,7 +155,18 @@ def _refusing(name: str) -> Iterator[None]:
     except (MissingExtraError, WeightsError):
         raise
     except Exception as error:  # of httpx, the library and the disk: they have no common base
-        raise WeightsError(f"{name}: the Hub refuses or cannot be reached ({one_line(error)})") from error
+        raise WeightsError(f"{name}: {_why(error)}") from error
+
+
+def _why(error: Exception) -> str:
+    kinds = [kind.__name__ for kind in type(error).__mro__]
+    if "RevisionNotFoundError" in kinds:
+        return "its repository has no such branch, tag or commit (a commit is given with all of its 40 digits)"
+    if "RepositoryNotFoundError" in kinds and "GatedRepoError" not in kinds:
+        return "the Hub has no such repository, or it is private and needs a login (`hf auth login`)"
+    if "LocalEntryNotFoundError" in kinds and is_offline():
+        return "is not on this machine, and the network is not asked"
+    return f"the Hub refuses or cannot be reached ({one_line(error)})"
 
 
 def _library(name: str) -> Any:

@@ -1,38 +1,20 @@
-"""spaCy: the component `elmo`, which gives each token its vector, and the layer `elmo.Tok2Vec.v1` for training.
+"""The component `elmo`: each token of a pipeline gets its vector. D size of a vector, L layers with the tokens."""
 
-Both are found by entry points: a user imports nothing of this. Tokens are spaCy's, one vector each; white space has
-zeros and is not shown to the biLM. D size of a vector, L layers with the tokens.
-"""
-
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor, nn
+from spacy import util
+from spacy.language import Language
+from spacy.pipeline import Pipe
+from spacy.tokens import Doc
 
 import elmo
-from elmo.integrations.extras import missing
-
-try:
-    from spacy import util
-    from spacy.language import Language
-    from spacy.pipeline import Pipe
-    from spacy.tokens import Doc
-    from thinc.api import ArgsKwargs, Model, PyTorchWrapper_v3, torch2xp, xp2torch
-except ImportError as error:
-    raise missing("spacy", library="spaCy", extra="spacy") from error
+from elmo.integrations.spacy.sentences import read_sentences
 
 MODEL_FOLDER = "model"  # of a component's own on disk
 EXTENSION = "elmo"
-
-
-def sentences_of(doc: Doc) -> list[list[int]]:
-    """The numbers of the tokens of each sentence, white space left out; a text without sentences is one."""
-    spans = doc.sents if doc.has_annotation("SENT_START") else [doc[:]]
-    sentences = [[token.i for token in span if not token.is_space] for span in spans]
-    return [sentence for sentence in sentences if sentence]
 
 
 class ElmoVectors(Pipe):
@@ -90,8 +72,7 @@ class ElmoVectors(Pipe):
 
     def _fill(self, docs: list[Doc]) -> None:
         embedder, all_layers = self.embedder, self.layers == "all"
-        sentences = [sentences_of(doc) for doc in docs]
-        words = [[doc[i].text for i in s] for doc, places in zip(docs, sentences, strict=True) for s in places]
+        words, sentences = read_sentences(docs)
         found = iter(embedder.encode(words, layers=self.layers, show_progress_bar=False))  # type: ignore[arg-type]
         for doc, places in zip(docs, sentences, strict=True):
             vectors = np.zeros((*((embedder.layer_count,) if all_layers else ()), len(doc), embedder.dim), np.float32)
@@ -178,77 +159,3 @@ def _similarity(one: Any, other: Any) -> float:
     a, b = one.vector, other.vector
     sizes = float(np.linalg.norm(a)) * float(np.linalg.norm(b))
     return float(np.dot(a, b)) / sizes if sizes else 0.0
-
-
-class MixedLayers(nn.Module):
-    """A biLM and the learned mix of its layers: sentences of tokens to the vectors of all tokens [tokens, D].
-
-    thinc's optimizers take no parameter without dimensions, so gamma has one here, unlike `ScalarMix`'s.
-    """
-
-    def __init__(self, bilm: elmo.Elmo, *, dropout: float) -> None:
-        super().__init__()
-        self.elmo = bilm
-        self.elmo.mixes.requires_grad_(False)
-        self.weights = nn.Parameter(torch.zeros(bilm.layer_count))
-        self.gamma = nn.Parameter(torch.ones(1))
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(self, sentences: list[list[str]]) -> Tensor:
-        """Token lists -> [tokens of all, D]."""
-        layers, mask = self.elmo.layers(sentences)  # [L, N, T, D]
-        shares = torch.softmax(self.weights, dim=0)
-        return self.dropout(self.gamma * torch.einsum("l,lkd->kd", shares, layers[:, mask]))
-
-
-class _Batch(NamedTuple):
-    """The texts of one call, and the tokens of each that the biLM reads."""
-
-    lengths: list[int]
-    places: list[list[int]]
-
-
-def build_tok2vec(
-    model: str | None = None, train_bilm: bool = False, dropout: float = 0.0, save_bilm: bool | None = None
-) -> Model:
-    """`elmo.Tok2Vec.v1`: texts to a learned mix of ELMo's layers, which the components of a pipeline share.
-
-    `save_bilm`: whether the biLM's weights go into the pipeline's folder; if None, when they learn or lie in a folder
-    of the user's. The packaged and published models can be had again by their names.
-    """
-    if save_bilm is None:
-        save_bilm = train_bilm or (model is not None and Path(model).exists())
-    bilm = elmo.Elmo.from_pretrained(model, dropout=0.0, train_bilm=train_bilm, save_bilm=save_bilm)
-    wrapped = PyTorchWrapper_v3(
-        MixedLayers(bilm, dropout=dropout), convert_inputs=_convert_inputs, convert_outputs=_convert_outputs
-    )
-    wrapped.set_dim("nO", bilm.dim)
-    return wrapped
-
-
-def _batch(docs: list[Doc]) -> tuple[list[list[str]], _Batch]:
-    sentences = [sentences_of(doc) for doc in docs]
-    words = [[doc[i].text for i in s] for doc, places in zip(docs, sentences, strict=True) for s in places]
-    return words, _Batch([len(doc) for doc in docs], [[i for s in places for i in s] for places in sentences])
-
-
-def _convert_inputs(_: Model, docs: list[Doc], is_train: bool) -> tuple[Any, Callable[[Any], list[Any]]]:  # noqa: ARG001
-    return ArgsKwargs(args=(_batch(docs)[0],), kwargs={}), lambda _: []
-
-
-def _convert_outputs(model: Model, pair: tuple[list[Doc], Tensor], is_train: bool) -> Any:  # noqa: ARG001
-    docs, flat = pair
-    batch = _batch(docs)[1]
-    xp = model.ops.xp
-    rows, start, vectors = torch2xp(flat), 0, []
-    for length, places in zip(batch.lengths, batch.places, strict=True):
-        whole = model.ops.alloc2f(length, flat.shape[1])
-        whole[places] = rows[start : start + len(places)]
-        vectors.append(whole)
-        start += len(places)
-
-    def backprop(gradients: list[Any]) -> Any:
-        parts = [gradient[places] for gradient, places in zip(gradients, batch.places, strict=True)]
-        return ArgsKwargs(args=((flat,),), kwargs={"grad_tensors": (xp2torch(xp.concatenate(parts)),)})
-
-    return vectors, backprop
