@@ -4,9 +4,12 @@
 
 Makes a text of its own. `model` is tokens to vectors that stay where they were computed: the pure rate, of which all
 others are a share. `encode` is tokens to arrays of NumPy. `whole` is `embed_file`, from text file to file of vectors,
-journal and all. `host` are the stages before and behind the model, each alone. Word vectors are forgotten before each
-measurement; the best of the rounds counts, and the first one has compiled kernels where there are any. What fails is
-printed with its traceback, and the rest goes on.
+journal and all. `host` are the stages before and behind the model, each alone. `around` is the whole without the model
+(`standin.py`), as it runs beside a GPU, with the processor seconds of each kind of thread: what one of them spends is a
+bound for the whole, and all but copies, hashes and files share Python's one interpreter. It needs no GPU.
+
+Word vectors are forgotten before each measurement; the best of the rounds counts, and the first one has compiled
+kernels where there are any. What fails is printed with its traceback, and the rest goes on.
 """
 
 import argparse
@@ -24,6 +27,7 @@ import numpy as np
 import elmo
 from benchmarks.bulk.sampling import Sampler
 from benchmarks.bulk.text import write_text
+from benchmarks.bulk.usage import Usage
 from benchmarks.gpu.dropped import results_dropped
 from elmo.embed.bulk.job import embed_file
 from elmo.embed.bulk.journal import Journal, digest_lines
@@ -131,6 +135,35 @@ def time_whole(bench: Bench, folder: Path, formats: list[Format]) -> None:
             bench.time(f"whole, {name}", embed, profiled=name == formats[0])
 
 
+def time_around(bench: Bench, folder: Path, formats: list[Format]) -> None:
+    """The whole with a model that takes no time, and who is at work in it."""
+    from benchmarks.bulk.standin import NoTimeEmbedder
+
+    embedder = NoTimeEmbedder(bench.embedder.model)
+    for name in formats:
+        with tempfile.TemporaryDirectory(dir=folder) as place:
+            least: Usage | None = None
+
+            def embed(name: Format = name, place: str = place) -> None:
+                nonlocal least
+                embedder._cache.clear()
+                with Usage() as usage:
+                    embed_file(
+                        embedder,
+                        str(bench.source),
+                        f"{place}/output",
+                        options=bench.options,
+                        output_format=name,
+                        overwrite=True,
+                        show_progress_bar=False,
+                    )
+                least = usage if least is None or usage.here < least.here else least
+
+            bench.time(f"around, {name}", embed, profiled=name == formats[0])
+            if least is not None:
+                print(least.report(tokens=bench.tokens), flush=True)
+
+
 def time_encode(bench: Bench) -> None:
     """Tokens to arrays of NumPy."""
     sentences = first_sentences(bench.parts, tokens=MOST_ENCODED)
@@ -235,8 +268,10 @@ def main() -> None:
                     time_encode(bench)
                 case "host":
                     time_host(bench, folder, formats)
+                case "around":
+                    time_around(bench, folder, formats)
                 case _:
-                    parser.error(f"--stages has {stage!r}; model, whole, encode and host are known")
+                    parser.error(f"--stages has {stage!r}; model, whole, encode, host and around are known")
         bench.report()
 
 

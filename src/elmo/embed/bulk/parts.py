@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from elmo.embed.bulk.memory import PartMemory
 from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.bulk.progress import TextBar
 from elmo.embed.bulk.tokenizing import MOST_WORKERS, TokenizedLines, tokenized
@@ -143,7 +144,8 @@ class _Part:
         used = np.unique(ids)
         words = found.sentences.words
         place = np.zeros(len(words), dtype=np.int32)
-        place[used] = [self._numbers[words[number]] for number in used.tolist()]
+        numbers = map(self._numbers.__getitem__, map(words.__getitem__, used.tolist()))
+        place[used] = np.fromiter(numbers, dtype=np.int32, count=len(used))
         self.lines += lines[start:stop]
         self.tokens += len(ids)
         self._ids.append(place[ids])
@@ -165,8 +167,10 @@ def embed_part(
     *,
     carried: State | None = None,
     bar: TextBar | None = None,
+    memory: PartMemory | None = None,
 ) -> tuple[EmbeddedPart, State | None]:
-    """One part with its vectors; in state "carry" also the state to go on with."""
+    """One part with its vectors, in `memory` if given; in state "carry" also the state to go on with."""
+    memory = memory or PartMemory()
     of_line = np.repeat(np.arange(len(lines)), found.counts)
     unfinished = found.counts.copy()  # sentences of each line
     token_size = sum(map(line_size, lines)) / max(1, len(found.sentences.ids))  # bytes of text that go with a token
@@ -191,11 +195,13 @@ def embed_part(
         carried=carried,
         finished=finish,
         advanced=advance,
+        empty=memory.empty,
     )
     vectors = results.of_text(0)
     if options.pooling is not None:
         borders = found.first_tokens.tolist()
         pooled = [pool(vectors[..., a:b, :], options.pooling) for a, b in pairwise(borders)]
+        memory.give_back(vectors)
         vectors = np.stack(pooled).astype(options.dtype, copy=False)
     filled = found.sentences.lengths > 0
     part = EmbeddedPart(

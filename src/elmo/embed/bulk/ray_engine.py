@@ -22,6 +22,7 @@ from elmo.disk.guarded.plainfiles import read_json
 from elmo.disk.locking import locked_alone
 from elmo.disk.writing import atomic_path, errors_naming, write_file
 from elmo.embed.bulk.journal import other_at_work
+from elmo.embed.bulk.memory import PartMemory
 from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.bulk.parts import embed_part, parts_of, shape_of, tokenizing_workers
 from elmo.embed.bulk.pipeline import ahead
@@ -190,16 +191,17 @@ class EmbedShard:
         if not path.is_file():
             # Two workers may be at the same shard, when one of them was given up for dead.
             # The next part is computed while one is written, and the one behind it is tokenized.
-            with atomic_path(path) as temporary, closing(ahead(self._parts(shard), depth=1)) as parts:
-                write_whole("parquet", parts, temporary, self.shape)
+            memory = PartMemory()
+            with atomic_path(path) as temporary, closing(ahead(self._parts(shard, memory), depth=1)) as parts:
+                write_whole("parquet", memory.after(parts, lambda part: part.vectors), temporary, self.shape)
         return {"number": shard.number}
 
-    def _parts(self, shard: Shard) -> Iterator[EmbeddedPart]:
+    def _parts(self, shard: Shard, memory: PartMemory) -> Iterator[EmbeddedPart]:
         lines = (Line(n, text, shard.file, n) for n, text in enumerate(lines_of_shard(shard), shard.first_line))
         workers = tokenizing_workers(self.embedder, shard.path or shard.file, cores=self.threads)
         with closing(ahead(parts_of(self.embedder, lines, self.options, workers=workers), depth=1)) as coming:
             for part_lines, found in coming:
-                part, _ = embed_part(self.embedder, part_lines, found, self.options)
+                part, _ = embed_part(self.embedder, part_lines, found, self.options, memory=memory)
                 yield part
 
 

@@ -14,6 +14,7 @@ from elmo.disk.writing import errors_naming, sync_directory
 from elmo.embed.bulk.finished import facts_of, remember_finished, require_finished
 from elmo.embed.bulk.journal import FINISHED, Journal, digest_lines, journal_in
 from elmo.embed.bulk.keeping import Finished, append_parts, kept_parts
+from elmo.embed.bulk.memory import PartMemory
 from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.bulk.parts import (
     Count,
@@ -149,9 +150,10 @@ def _fill(
     """
     done = len(journal)
     size = _size_of(journal)
+    memory = PartMemory()
 
     def keep(finished: Iterator[Finished]) -> None:
-        write(finished, done)
+        write(memory.after(finished, lambda item: item.part.vectors), done)
 
     count = Count()
     carried: State | None = None
@@ -166,7 +168,7 @@ def _fill(
                 if number == done - 1:
                     carried = _restore(embedder, journal, number)
             else:
-                part, carried = embed_part(embedder, lines, found, options, carried=carried, bar=bar)
+                part, carried = embed_part(embedder, lines, found, options, carried=carried, bar=bar, memory=memory)
                 behind.put(Finished(part, digest_lines(lines), _dump(carried)))
             count = count.add(found, computed=number >= done)
     return count
