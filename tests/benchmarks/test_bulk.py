@@ -1,10 +1,14 @@
 """The whole of bulk embedding without the model: every line and token comes through, and its time is counted."""
 
+import os
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from benchmarks.bulk import reading
+from benchmarks.bulk.processes import processor_seconds
 from benchmarks.bulk.standin import NoTimeEmbedder
 from benchmarks.bulk.text import write_text
 from benchmarks.bulk.usage import OWN, Usage
@@ -56,3 +60,32 @@ def test_processor_time_is_counted_for_each_kind_of_thread() -> None:
     assert 0.1 <= usage.seconds["busy"] < 0.2
     assert 0.03 <= usage.seconds[OWN] < 0.1
     assert "s a million tokens  busy" in usage.report(tokens=1000)
+
+
+BUSY = """
+import subprocess, sys, time
+while time.process_time() < 0.4: pass
+if len(sys.argv) < 2: subprocess.run([sys.executable, __file__, "child"], check=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_processes_under_a_command_are_counted_and_its_failure_is_told(tmp_path: Path) -> None:
+    script = tmp_path / "busy.py"
+    script.write_text(BUSY)
+    spent = sum(processor_seconds([sys.executable, str(script)], environment=os.environ).values())
+    assert 0.5 < spent < 3  # what is spent after the last look is missing
+    with pytest.raises(RuntimeError, match="out of order"):
+        processor_seconds([sys.executable, "-c", "raise SystemExit('out of order')"], environment=os.environ)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_lines_that_are_read_back_are_not_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["--lines", "300", "--reads", "40", "--dim", "8", "--folder", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["reading", *given])
+    reading.main()
+    shown = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in shown] == ["safetensors", "arrow", "parquet"]
+    assert [line.endswith("; 40 of 40 not copied") for line in shown] == [True, True, False]

@@ -19,7 +19,7 @@ from elmo.embed.embedder import Embedder
 from elmo.embed.numbered import Integers, NumberedSentences, running_total
 from elmo.embed.selection import pool
 from elmo.model.state import State
-from elmo.text.lines import expand_paths, read_lines
+from elmo.text.lines import STANDARD_INPUT, expand_paths, read_lines
 from elmo.text.tokenizer import Tokenizer
 
 # A part ends at either bound: so many lines, or so many bytes of vectors in float32.
@@ -66,14 +66,19 @@ def part_size(embedder: Embedder, options: BulkOptions) -> PartSize:
     return PartSize(factor * LINES_IN_PART, -(-factor * BYTES_IN_PART // token_bytes))
 
 
-def tokenizing_workers(embedder: Embedder, source: str, *, cores: int | None = None) -> int:
-    """How many processes tokenize: none where the model takes far longer, or the text is soon through.
+def size_of_source(source: str) -> int:
+    """Bytes of its files; pipes have none."""
+    files = [path for path in expand_paths([source]) if path != STANDARD_INPUT and os.path.isfile(path)]
+    return sum(map(os.path.getsize, files))
+
+
+def tokenizing_workers(embedder: Embedder, size: int, *, cores: int | None = None) -> int:
+    """How many processes tokenize so many bytes: none where the model takes far longer, or the text is soon through.
 
     `cores` is how many there are to use; all that the process may use if not given.
     """
-    if embedder.device_name == "cpu" or source == "-":
+    if embedder.device_name == "cpu":
         return 0
-    size = sum(os.path.getsize(path) for path in expand_paths([source]) if os.path.isfile(path))
     return 0 if size < TEXT_FOR_WORKERS else min(MOST_WORKERS, (cores or available_cores()) - 1)
 
 

@@ -24,6 +24,7 @@ from elmo.embed.bulk.parts import (
     part_size,
     parts_of,
     read_source,
+    size_of_source,
     tokenizing_workers,
 )
 from elmo.embed.bulk.pipeline import Behind, ahead, short_turns
@@ -157,7 +158,7 @@ def _fill(
 
     count = Count()
     carried: State | None = None
-    workers = tokenizing_workers(embedder, source)
+    workers = tokenizing_workers(embedder, size_of_source(source))
     coming = ahead(parts_of(embedder, read_source(source), options, size=size, workers=workers), depth=PARTS_AHEAD)
     turns = short_turns() if workers else contextlib.nullcontext()
     with turns, contextlib.closing(coming), Behind(keep, depth=PARTS_BEHIND) as behind:
