@@ -4,14 +4,20 @@
 
 Makes a text of its own. `model` is tokens to vectors that stay where they were computed: the pure rate, of which all
 others are a share. `encode` is tokens to arrays of NumPy. `whole` is `embed_file`, from text file to file of vectors,
-journal and all. `host` are the stages before and behind the model, each alone. Word vectors are forgotten before each
-measurement; the best of the rounds counts, and the first one has compiled kernels where there are any. What fails is
-printed with its traceback, and the rest goes on.
+journal and all. `host` are the stages before and behind the model, each alone. `around` is the whole without the model
+(`standin.py`), as it runs beside a GPU, with the processor seconds of each kind of thread: what one of them spends is a
+bound for the whole, and all but copies, hashes and files share Python's one interpreter. It needs no GPU. `ray` is the
+command with `--engine ray` and one worker beside the command without, by processor time: what more text costs, without
+the start. `share` lets the model and the whole take turns, round by round: what share of the model's rate is left.
+
+Word vectors are forgotten before each measurement; the best of the rounds counts, and the first one has compiled
+kernels where there are any. What fails is printed with its traceback, and the rest goes on.
 """
 
 import argparse
 import os
 import platform
+import sys
 import tempfile
 import time
 import traceback
@@ -22,8 +28,10 @@ from typing import Any
 import numpy as np
 
 import elmo
+from benchmarks.bulk.processes import processor_seconds
 from benchmarks.bulk.sampling import Sampler
 from benchmarks.bulk.text import write_text
+from benchmarks.bulk.usage import Usage
 from benchmarks.gpu.dropped import results_dropped
 from elmo.embed.bulk.job import embed_file
 from elmo.embed.bulk.journal import Journal, digest_lines
@@ -33,6 +41,7 @@ from elmo.embed.bulk.tokenizing import TokenizedLines, tokenized
 from elmo.embed.bulk.writers.formats import Format, write_whole
 from elmo.embed.bulk.writers.row import Line
 from elmo.embed.embedder import Embedder
+from elmo.text.tokenizer import Tokenizer
 
 Parts = list[tuple[list[Line], TokenizedLines]]
 
@@ -100,13 +109,7 @@ def synchronize(embedder: Embedder) -> None:
 
 def time_model(bench: Bench) -> None:
     """Tokens to vectors, which stay where they are."""
-
-    def model() -> None:
-        with results_dropped(bench.embedder):
-            for lines, found in bench.parts:
-                embed_part(bench.embedder, lines, found, bench.options)
-
-    bench.time("model", model, profiled=True)
+    bench.time("model", lambda: embed_parts(bench), profiled=True)
     graphs = getattr(bench.embedder._forward, "_graphs", None)
     if graphs is not None:
         print(f"  {len(graphs)} recorded shapes of {len(bench.embedder._forward._seen)}")  # type: ignore[attr-defined]
@@ -118,17 +121,91 @@ def time_whole(bench: Bench, folder: Path, formats: list[Format]) -> None:
         with tempfile.TemporaryDirectory(dir=folder) as place:
 
             def embed(name: Format = name, place: str = place) -> None:
-                embed_file(
-                    bench.embedder,
-                    str(bench.source),
-                    f"{place}/output",
-                    options=bench.options,
-                    output_format=name,
-                    overwrite=True,
-                    show_progress_bar=False,
-                )
+                embed_text(bench, bench.embedder, f"{place}/output", name)
 
             bench.time(f"whole, {name}", embed, profiled=name == formats[0])
+
+
+def time_share(bench: Bench, folder: Path, name: Format) -> None:
+    """The whole beside the model, in turns: the median of the rounds, and the middle half of them."""
+    walls, processors = [], []
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        for _ in range(bench.rounds):
+            model = bench._once(lambda: embed_parts(bench))
+            whole = bench._once(lambda: embed_text(bench, bench.embedder, f"{place}/output", name))
+            walls.append(model[0] / whole[0])
+            processors.append(model[1] / whole[1])
+    for kind, ratios in (("the clock", walls), ("processor time", processors)):
+        low, middle, high = np.quantile(ratios, [0.25, 0.5, 0.75])
+        print(f"share, {name}: {middle:.3f} of the model's rate by {kind} ({low:.3f} to {high:.3f})", flush=True)
+
+
+def embed_parts(bench: Bench) -> None:
+    """Tokens to vectors."""
+    with results_dropped(bench.embedder):
+        for lines, found in bench.parts:
+            embed_part(bench.embedder, lines, found, bench.options)
+
+
+def embed_text(bench: Bench, embedder: Embedder, output: str, name: Format) -> None:
+    """From text file to file of vectors."""
+    embed_file(
+        embedder,
+        str(bench.source),
+        output,
+        options=bench.options,
+        output_format=name,
+        overwrite=True,
+        show_progress_bar=False,
+    )
+
+
+def time_around(bench: Bench, folder: Path, formats: list[Format]) -> None:
+    """The whole with a model that takes no time, and who is at work in it."""
+    from benchmarks.bulk.standin import NoTimeEmbedder
+
+    embedder = NoTimeEmbedder(bench.embedder.model)
+    for name in formats:
+        with tempfile.TemporaryDirectory(dir=folder) as place:
+            least: Usage | None = None
+
+            def embed(name: Format = name, place: str = place) -> None:
+                nonlocal least
+                embedder._cache.clear()
+                with Usage() as usage:
+                    embed_text(bench, embedder, f"{place}/output", name)
+                least = usage if least is None or usage.here < least.here else least
+
+            bench.time(f"around, {name}", embed, profiled=name == formats[0])
+            if least is not None:
+                print(least.report(tokens=bench.tokens), flush=True)
+
+
+def time_ray(folder: Path, *, tokens: int, given: list[str]) -> None:
+    """What a token more costs with Ray and without, in processor time: a long text less a short one."""
+    texts = [folder / name for name in ("short.txt", "long.txt")]
+    for path, share in zip(texts, (0.25, 1.0), strict=True):
+        write_text(path, tokens=round(share * tokens))
+    counts = [sum(len(Tokenizer().tokenize(line)) for line in path.read_text("utf-8").splitlines()) for path in texts]
+    environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0"}
+    cores = str(available_cores())
+    costs: dict[str, float] = {}
+    for name, engine in (
+        ("alone", []),
+        ("Ray", ["--engine", "ray", "--workers", "1", "--worker-cpus", cores, "--shard-lines", "1000"]),
+    ):
+        spent = []
+        for path in texts:
+            output = folder / (f"{path.stem}-{name}" if engine else f"{path.stem}.parquet")
+            command = [sys.executable, "-m", "elmo", "embed", str(path), "-o", str(output), *given, *engine]
+            spent.append(processor_seconds(command, environment=environment))
+            print(
+                f"  {name}, {path.stem}: "
+                + ", ".join(f"{n} {s:.1f} s" for n, s in sorted(spent[-1].items()) if s > 0.5)
+            )
+        costs[name] = (sum(spent[1].values()) - sum(spent[0].values())) / (counts[1] - counts[0])
+        print(f"ray, {name}: {1 / costs[name] / 1e3:.1f}k tokens a processor second, without the start", flush=True)
+    print(f"ray keeps {costs['alone'] / costs['Ray']:.3f} of the rate of one process alone")
 
 
 def time_encode(bench: Bench) -> None:
@@ -235,8 +312,16 @@ def main() -> None:
                     time_encode(bench)
                 case "host":
                     time_host(bench, folder, formats)
+                case "around":
+                    time_around(bench, folder, formats)
+                case "share":
+                    time_share(bench, folder, formats[0])
+                case "ray":
+                    model = [] if arguments.model is None else ["--model", arguments.model]
+                    given = [*model, "--dtype", arguments.dtype, "--device", embedder.device_name]
+                    time_ray(folder, tokens=arguments.tokens, given=given)
                 case _:
-                    parser.error(f"--stages has {stage!r}; model, whole, encode and host are known")
+                    parser.error(f"--stages has {stage!r}; model, whole, encode, host, around, share and ray are known")
         bench.report()
 
 

@@ -63,6 +63,19 @@ def test_the_word_used_longest_ago_makes_room() -> None:
     assert encode.asked == ["a", "b", "c", "b"]
 
 
+def test_words_of_the_call_at_hand_are_never_those_that_make_room() -> None:
+    encode = Counting()
+    cache = WordCache(encode, size=2, most_bytes=32 * 8)
+    cache.look_up([f"w{n}" for n in range(32)])
+    cache.look_up([f"w{n}" for n in range(8)])
+    assert len(encode.asked) == 32
+    cache.look_up([f"w{n}" for n in range(6)] + ["new"])  # some that are old make room at once
+    assert encode.asked[32:] == ["new"]
+    assert 24 <= len(cache) < 32
+    cache.look_up([f"w{n}" for n in range(8)])
+    assert encode.asked[32:] == ["new"]
+
+
 def test_a_cleared_cache_asks_again() -> None:
     encode = Counting()
     cache = WordCache(encode, size=2)

@@ -1,4 +1,4 @@
-"""Parquet files of vectors as DuckDB, Polars and pandas read them: the numbers that pyarrow reads."""
+"""Parquet and Arrow files of vectors as DuckDB, Polars and pandas read them: the numbers that pyarrow reads."""
 
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,30 @@ def test_other_libraries_read_what_pyarrow_reads(
         found = module.read_parquet(path).to_dict(as_series=False)
     else:
         found = {name: column.tolist() for name, column in module.read_parquet(path).items()}
+    assert_same(found, wanted)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=repr)
+@pytest.mark.parametrize("library", ["duckdb", "polars", "pandas"])
+def test_other_libraries_read_arrow_files_too(library: str, shape: Shape, tmp_path: Path) -> None:
+    module = pytest.importorskip(library)
+    if library == "duckdb" and shape.dtype == "float16":
+        pytest.skip("DuckDB takes no float16 from Arrow; from Parquet it does")
+    path = tmp_path / "out.arrow"
+    write_whole("arrow", [make_part(lengths, shape, first=n) for n, lengths in enumerate(LENGTHS)], path, shape)
+    with pyarrow.memory_map(str(path)) as mapped:
+        lines = pyarrow.ipc.open_file(mapped).read_all()
+        wanted = lines.to_pydict()
+        if library == "duckdb":
+            found = module.sql("select * from lines").to_arrow_table().to_pydict()
+        elif library == "polars":
+            found = module.read_ipc(path).to_dict(as_series=False)
+        else:
+            found = {name: column.tolist() for name, column in module.read_feather(path).items()}
+    assert_same(found, wanted)
+
+
+def assert_same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
     assert list(found) == list(wanted)
     for name, column in wanted.items():
         for ours, theirs in zip(column, found[name], strict=True):

@@ -16,7 +16,7 @@ from elmo.embed.contextualize import Forward, Runner, contextualize, contextuali
 from elmo.embed.numbered import Integers, NumberedSentences, ranges
 from elmo.embed.results import Results
 from elmo.embed.selection import select_layers
-from elmo.embed.wordcache import WordCache
+from elmo.embed.wordsofcall import WordsOfCall
 from elmo.model.state import State
 from elmo.ops.arrays import Array, concatenate, host, placed
 
@@ -39,7 +39,7 @@ class BatchEmbedder:
     results: Results
     forward: Forward
     runner: Runner
-    words: WordCache
+    words: WordsOfCall
     boundaries: Array  # [2, D]
     layers: Layers
     outbox: "Outbox | None"
@@ -90,7 +90,7 @@ class BatchEmbedder:
         raise error
 
     def _embed_together(self, batch: Integers, lengths: Integers, state: State) -> State:
-        vectors = self.words.look_up_distinct(*self.sentences.distinct(batch))
+        vectors = self.words.of(batch)
         stacked, _, after = contextualize(self.forward, vectors, self.boundaries, lengths, state)
         chosen = select_layers(stacked, self.layers)  # [N, T, D] or [L, N, T, D]
         if self.outbox is None:
@@ -117,7 +117,9 @@ class BatchEmbedder:
         result = self.results.of_sentence(sentence)
         result[...] = 0
         after = state
-        for piece in contextualize_long(self.runner, self.words.look_up, self.boundaries, tokens, state, window=window):
+        for piece in contextualize_long(
+            self.runner, self.words.cache.look_up, self.boundaries, tokens, state, window=window
+        ):
             if isinstance(piece, State):
                 after = piece
                 continue

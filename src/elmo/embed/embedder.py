@@ -24,6 +24,7 @@ from elmo.embed.results import Results
 from elmo.embed.runners import choose_runner, computing, fastest_forward, rows_for
 from elmo.embed.wordcache import WordCache
 from elmo.embed.wordrows import word_vectors
+from elmo.embed.wordsofcall import WordsOfCall
 from elmo.errors import ConfigError, needing_torch
 from elmo.model.choices import StateMode
 from elmo.model.packed import PackedBiLM
@@ -210,13 +211,14 @@ class Embedder(Encoding):
         carried: State | None = None,
         finished: Callable[[Sequence[int]], None] | None = None,
         advanced: Callable[[int], None] = lambda _: None,
+        empty: Callable[[tuple[int, int], Any], Vectors] = np.empty,
     ) -> tuple[Results, State | None]:
         """The same of sentences whose words are numbered.
 
         In state "carry" the state of each batch row goes on to the next batch: it starts from `carried` (zero if none)
         and comes back as the second result, so that a corpus can be embedded in pieces. `finished` is told the
         numbers of the sentences of each batch when it is done, and `advanced` so many tokens more, also within a
-        sentence that goes through in windows.
+        sentence that goes through in windows. `empty` gives the memory for the results.
         """
         if batch_size is None:
             batch_size = BATCH_SIZE_ON_GPU if self._on_gpu and self.state != "carry" else BATCH_SIZE
@@ -226,6 +228,7 @@ class Embedder(Encoding):
             layers=self.layer_count if layers == "all" else None,
             dim=self.dim,
             dtype=dtype or self.vector_dtype,
+            empty=empty,
         )
         count = len(sentences.lengths)
         bar = tqdm(
@@ -246,7 +249,7 @@ class Embedder(Encoding):
                 results=results,
                 forward=self._forward,
                 runner=self._runner,
-                words=self._cache,
+                words=WordsOfCall(sentences, self._cache, at_once=self._on_gpu),
                 boundaries=self._boundaries,
                 layers=layers,
                 outbox=outbox,
@@ -263,7 +266,7 @@ class Embedder(Encoding):
                     carried = with_first_rows(carried, after)
                     report(batch)
             else:
-                for batch in self._batches(sentences.lengths.tolist(), batch_size):
+                for batch in self._batches(sentences.lengths, batch_size):
                     with self._turn():
                         together.embed(np.array(batch, dtype=np.int64), self._start(len(batch)))
                     report(batch)
@@ -278,7 +281,7 @@ class Embedder(Encoding):
 
         return Outbox(self.device)
 
-    def _batches(self, lengths: Sequence[int], batch_size: int) -> list[list[int]]:
+    def _batches(self, lengths: Sequence[int] | Integers, batch_size: int) -> list[list[int]]:
         """Numbers of sentences that go through together."""
         return by_length(
             lengths,

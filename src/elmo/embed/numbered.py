@@ -45,7 +45,7 @@ class NumberedSentences:
         numbers = np.flatnonzero(used)
         place = np.empty(len(self.words), dtype=np.int64)
         place[numbers] = np.arange(len(numbers))
-        return [self.words[number] for number in numbers.tolist()], place[ids]
+        return list(map(self.words.__getitem__, numbers.tolist())), place[ids]
 
 
 def number_sentences(sentences: Sequence[Sequence[str]]) -> NumberedSentences:

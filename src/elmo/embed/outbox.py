@@ -5,6 +5,7 @@ out again. Threads that wait for the GPU without holding the interpreter put the
 """
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Any
@@ -34,33 +35,45 @@ class Outbox:
         """Put `values` [rows, D] to the rows `places` of `target`; waits where too much is under way."""
         if not len(values):
             return
-        if self._stream is None:
-            self._stream = torch.cuda.Stream(self._device)
-        self._stream.wait_stream(torch.cuda.current_stream(self._device))
-        # Its memory is not to be used again before it has left, also where a later chunk finds no room on the host.
-        values.record_stream(self._stream)
+        self._computed(values)
         rows = max(1, CHUNK_BYTES // max(1, values.shape[1] * values.element_size()))
         for start in range(0, len(values), rows):
             chunk = values[start : start + rows]
             self._room.acquire()
             try:
-                pinned = torch.empty(chunk.shape, dtype=chunk.dtype, pin_memory=True)
-                with torch.cuda.stream(self._stream):
-                    pinned.copy_(chunk, non_blocking=True)
-                arrived = torch.cuda.Event(blocking=True)  # a thread that waits for it sleeps
-                arrived.record(self._stream)
-                task = self._threads.submit(self._deliver, pinned, arrived, target, places[start : start + rows])
+                task = self._threads.submit(self._deliver, self._crossing(chunk), target, places[start : start + rows])
             except BaseException:
                 self._room.release()
                 raise
             self._sent.append(task)
         self._sent = [task for task in self._sent if not (task.done() and task.exception() is None)]
 
-    def _deliver(self, pinned: Tensor, arrived: torch.cuda.Event, target: npt.NDArray[Any], places: Integers) -> None:
-        try:
+    def _computed(self, values: Tensor) -> None:
+        """Let the crossing wait for what computes `values`, and their memory for the crossing."""
+        if self._stream is None:
+            self._stream = torch.cuda.Stream(self._device)
+        self._stream.wait_stream(torch.cuda.current_stream(self._device))
+        # Not to be used again before they have left, also where a later chunk finds no room on the host.
+        values.record_stream(self._stream)
+
+    def _crossing(self, chunk: Tensor) -> Callable[[], npt.NDArray[Any]]:
+        """Start the way to the host; what comes back waits for its end."""
+        pinned = torch.empty(chunk.shape, dtype=chunk.dtype, pin_memory=True)
+        with torch.cuda.stream(self._stream):
+            pinned.copy_(chunk, non_blocking=True)
+        arrived = torch.cuda.Event(blocking=True)  # a thread that waits for it sleeps
+        arrived.record(self._stream)
+
+        def wait() -> npt.NDArray[Any]:
             arrived.synchronize()
             array: npt.NDArray[Any] = pinned.numpy()
-            target[places] = array
+            return array
+
+        return wait
+
+    def _deliver(self, crossing: Callable[[], npt.NDArray[Any]], target: npt.NDArray[Any], places: Integers) -> None:
+        try:
+            target[places] = crossing()
         finally:
             self._room.release()
 

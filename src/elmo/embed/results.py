@@ -3,6 +3,7 @@
 L layers (1 where one is chosen or mixed), N sentences, T positions with boundaries, D size of a vector.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,16 @@ class Results:
     """
 
     def __init__(
-        self, lengths: Integers, *, texts: Integers | None, layers: int | None, dim: int, dtype: str | np.dtype[Any]
+        self,
+        lengths: Integers,
+        *,
+        texts: Integers | None,
+        layers: int | None,
+        dim: int,
+        dtype: str | np.dtype[Any],
+        empty: Callable[[tuple[int, int], Any], Vectors] = np.empty,
     ) -> None:
+        """`empty` gives the memory for all vectors."""
         self._lengths = lengths
         self._layers = layers
         self._dim = dim
@@ -31,7 +40,7 @@ class Results:
         self._borders = borders
         self._text_of = np.repeat(np.arange(len(counts)), counts)  # [sentences]
         self._inside = starts[:-1] - borders[self._text_of]  # where a sentence begins in its text
-        self.rows: Vectors = np.empty(((layers or 1) * int(starts[-1]), dim), dtype)
+        self.rows: Vectors = empty(((layers or 1) * int(starts[-1]), dim), dtype)
 
     def __len__(self) -> int:
         return len(self._borders) - 1

@@ -4,9 +4,9 @@ Threads may share a cache. Whatever stops a call in its middle, an error, Ctrl-C
 a word is in it only while its vector is in its row, and no two words have the same row.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from elmo.ops.threadlock import ThreadLock
 
 DEFAULT_BYTES = 128 * 1024 * 1024
 FEWEST_ROWS = 1024
+ROOM = 8  # one word in so many makes room when it is wanted, so that it is looked for rarely
 
 
 class WordCache:
@@ -27,15 +28,17 @@ class WordCache:
 
     def __init__(self, encode: Callable[[Sequence[str]], Array], *, size: int, most_bytes: int = DEFAULT_BYTES) -> None:
         self._encode = encode
-        self._capacity = max(1, most_bytes // (4 * size))
+        self.capacity = max(1, most_bytes // (4 * size))
         self._lock = ThreadLock()
         self._forget()
 
     def _forget(self) -> None:
-        self._slots: OrderedDict[str, int] = OrderedDict()  # in order of last use
+        self._slots: dict[str, int] = {}
         self._free: list[int] = []  # rows of the table that no word has
         self._table: Array | None = None
         self._done: Any = None  # when a GPU has finished the call before
+        self._calls = 0
+        self._used = np.zeros(0, dtype=np.int64)  # [rows], the call that has used each of them last
 
     def clear(self) -> None:
         """Forget every word."""
@@ -52,48 +55,57 @@ class WordCache:
 
     def look_up_distinct(self, distinct: Sequence[str], index: npt.NDArray[np.int64]) -> Array:
         """The vectors of words that are given once each, as often and in the order that `index` says."""
-        if len(distinct) > self._capacity:
+        if len(distinct) > self.capacity:
             return self._look_up_piecewise(distinct, index)
         with self._lock.held(), self._in_turn():
-            missing = []
-            for word in distinct:
-                if word in self._slots:
-                    self._slots.move_to_end(word)
-                else:
-                    missing.append(word)
-            if missing:
-                self._remember(missing)
+            self._calls += 1
+            slots = np.fromiter(map(self._slots.get, distinct, repeat(-1)), dtype=np.int64, count=len(distinct))
+            missing = np.flatnonzero(slots < 0)
+            self._used[slots[slots >= 0]] = self._calls
+            if len(missing):
+                slots[missing] = self._remember([distinct[n] for n in missing.tolist()])
             if self._table is None:
                 return self._encode([])
-            slots = np.fromiter(map(self._slots.__getitem__, distinct), dtype=np.int64, count=len(distinct))
             return self._table[placed(slots[index], like=self._table)]
 
-    def _remember(self, words: list[str]) -> None:
+    def _remember(self, words: list[str]) -> npt.NDArray[np.int64]:
         vectors = self._encode(words)  # [W, D]
         with _lasting(vectors):
-            table, rows = self._take_rows(len(words), like=vectors)
-            table[placed(np.array(rows, dtype=np.int64), like=vectors)] = vectors
+            table, taken = self._take_rows(len(words), like=vectors)
+            rows = np.array(taken, dtype=np.int64)
+            table[placed(rows, like=vectors)] = vectors
+        self._used[rows] = self._calls
         # Last: until now no word has one of these rows; when a call ends before this line, they are found again.
-        self._slots.update(zip(words, rows, strict=True))
+        self._slots.update(zip(words, taken, strict=True))
+        return rows
 
     def _take_rows(self, count: int, *, like: Array) -> tuple[Array, list[int]]:
         """The table, and rows of it that no word has and no other call gets."""
         have = 0 if self._table is None else len(self._table)
         if len(self._free) + len(self._slots) < have:  # an interrupted call lost some
             self._free = sorted(set(range(have)) - set(self._slots.values()))
-        if len(self._free) < count and have < self._capacity:
-            rows = min(self._capacity, max(len(self._slots) + count, 2 * have, FEWEST_ROWS))
+        if len(self._free) < count and have < self.capacity:
+            rows = min(self.capacity, max(len(self._slots) + count, 2 * have, FEWEST_ROWS))
             grown = empty(rows, like.shape[1], like=like)
             if self._table is not None:
                 grown[:have] = self._table
+            self._used = np.concatenate([self._used[:have], np.zeros(rows - have, dtype=np.int64)])
             self._table = grown
             self._free += range(have, rows)
-        while len(self._free) < count:
-            self._free.append(self._slots.popitem(last=False)[1])
+        if len(self._free) < count:
+            self._make_room(count - len(self._free))
         taken = self._free[-count:]
         del self._free[-count:]
         assert self._table is not None
         return self._table, taken
+
+    def _make_room(self, count: int) -> None:
+        """Forget at least so many words, those that were used longest ago, and none that this call uses."""
+        words = list(self._slots)
+        used = self._used[np.fromiter(self._slots.values(), dtype=np.int64, count=len(words))]
+        oldest = np.argsort(used, kind="stable")[: max(count, len(words) // ROOM)]
+        for n in oldest[used[oldest] < self._calls].tolist():
+            self._free.append(self._slots.pop(words[n]))
 
     @contextmanager
     def _in_turn(self) -> Iterator[None]:
@@ -114,12 +126,12 @@ class WordCache:
 
     def _look_up_piecewise(self, distinct: Sequence[str], index: npt.NDArray[np.int64]) -> Array:
         """More distinct words than the cache holds: encode them piece by piece, remember none."""
-        pieces = [self._encode(distinct[n : n + self._capacity]) for n in range(0, len(distinct), self._capacity)]
+        pieces = [self._encode(distinct[n : n + self.capacity]) for n in range(0, len(distinct), self.capacity)]
         table = concatenate(pieces)
         return table[placed(index, like=table)]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_encode": self._encode, "_capacity": self._capacity, "_lock": self._lock}
+        return {"_encode": self._encode, "capacity": self.capacity, "_lock": self._lock}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from elmo.embed.bulk.memory import PartMemory
 from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.bulk.progress import TextBar
 from elmo.embed.bulk.tokenizing import MOST_WORKERS, TokenizedLines, tokenized
@@ -18,7 +19,7 @@ from elmo.embed.embedder import Embedder
 from elmo.embed.numbered import Integers, NumberedSentences, running_total
 from elmo.embed.selection import pool
 from elmo.model.state import State
-from elmo.text.lines import expand_paths, read_lines
+from elmo.text.lines import STANDARD_INPUT, expand_paths, read_lines
 from elmo.text.tokenizer import Tokenizer
 
 # A part ends at either bound: so many lines, or so many bytes of vectors in float32.
@@ -65,14 +66,19 @@ def part_size(embedder: Embedder, options: BulkOptions) -> PartSize:
     return PartSize(factor * LINES_IN_PART, -(-factor * BYTES_IN_PART // token_bytes))
 
 
-def tokenizing_workers(embedder: Embedder, source: str, *, cores: int | None = None) -> int:
-    """How many processes tokenize: none where the model takes far longer, or the text is soon through.
+def size_of_source(source: str) -> int:
+    """Bytes of its files; pipes have none."""
+    files = [path for path in expand_paths([source]) if path != STANDARD_INPUT and os.path.isfile(path)]
+    return sum(map(os.path.getsize, files))
+
+
+def tokenizing_workers(embedder: Embedder, size: int, *, cores: int | None = None) -> int:
+    """How many processes tokenize so many bytes: none where the model takes far longer, or the text is soon through.
 
     `cores` is how many there are to use; all that the process may use if not given.
     """
-    if embedder.device_name == "cpu" or source == "-":
+    if embedder.device_name == "cpu":
         return 0
-    size = sum(os.path.getsize(path) for path in expand_paths([source]) if os.path.isfile(path))
     return 0 if size < TEXT_FOR_WORKERS else min(MOST_WORKERS, (cores or available_cores()) - 1)
 
 
@@ -143,7 +149,8 @@ class _Part:
         used = np.unique(ids)
         words = found.sentences.words
         place = np.zeros(len(words), dtype=np.int32)
-        place[used] = [self._numbers[words[number]] for number in used.tolist()]
+        numbers = map(self._numbers.__getitem__, map(words.__getitem__, used.tolist()))
+        place[used] = np.fromiter(numbers, dtype=np.int32, count=len(used))
         self.lines += lines[start:stop]
         self.tokens += len(ids)
         self._ids.append(place[ids])
@@ -165,8 +172,10 @@ def embed_part(
     *,
     carried: State | None = None,
     bar: TextBar | None = None,
+    memory: PartMemory | None = None,
 ) -> tuple[EmbeddedPart, State | None]:
-    """One part with its vectors; in state "carry" also the state to go on with."""
+    """One part with its vectors, in `memory` if given; in state "carry" also the state to go on with."""
+    memory = memory or PartMemory()
     of_line = np.repeat(np.arange(len(lines)), found.counts)
     unfinished = found.counts.copy()  # sentences of each line
     token_size = sum(map(line_size, lines)) / max(1, len(found.sentences.ids))  # bytes of text that go with a token
@@ -191,11 +200,13 @@ def embed_part(
         carried=carried,
         finished=finish,
         advanced=advance,
+        empty=memory.empty,
     )
     vectors = results.of_text(0)
     if options.pooling is not None:
         borders = found.first_tokens.tolist()
         pooled = [pool(vectors[..., a:b, :], options.pooling) for a, b in pairwise(borders)]
+        memory.give_back(vectors)
         vectors = np.stack(pooled).astype(options.dtype, copy=False)
     filled = found.sentences.lengths > 0
     part = EmbeddedPart(

@@ -22,6 +22,7 @@ from elmo.disk.guarded.plainfiles import read_json
 from elmo.disk.locking import locked_alone
 from elmo.disk.writing import atomic_path, errors_naming, write_file
 from elmo.embed.bulk.journal import other_at_work
+from elmo.embed.bulk.memory import PartMemory
 from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.bulk.parts import embed_part, parts_of, shape_of, tokenizing_workers
 from elmo.embed.bulk.pipeline import ahead
@@ -182,6 +183,7 @@ class EmbedShard:
         self.threads = threads
         self.embedder: Embedder = load(**settings, num_threads=threads)
         self.shape = shape_of(self.embedder, options, source)
+        self.memory = PartMemory()
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         """Make a shard, unless it is there already: a second try may follow a worker that died after its last step."""
@@ -191,15 +193,17 @@ class EmbedShard:
             # Two workers may be at the same shard, when one of them was given up for dead.
             # The next part is computed while one is written, and the one behind it is tokenized.
             with atomic_path(path) as temporary, closing(ahead(self._parts(shard), depth=1)) as parts:
-                write_whole("parquet", parts, temporary, self.shape)
+                write_whole("parquet", self.memory.after(parts, lambda part: part.vectors), temporary, self.shape)
         return {"number": shard.number}
 
     def _parts(self, shard: Shard) -> Iterator[EmbeddedPart]:
         lines = (Line(n, text, shard.file, n) for n, text in enumerate(lines_of_shard(shard), shard.first_line))
-        workers = tokenizing_workers(self.embedder, shard.path or shard.file, cores=self.threads)
+        path = shard.path or shard.file
+        size = os.path.getsize(path) if shard.stop is None else shard.stop - shard.start
+        workers = tokenizing_workers(self.embedder, size, cores=self.threads)
         with closing(ahead(parts_of(self.embedder, lines, self.options, workers=workers), depth=1)) as coming:
             for part_lines, found in coming:
-                part, _ = embed_part(self.embedder, part_lines, found, self.options)
+                part, _ = embed_part(self.embedder, part_lines, found, self.options, memory=self.memory)
                 yield part
 
 

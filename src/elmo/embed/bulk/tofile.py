@@ -14,6 +14,7 @@ from elmo.disk.writing import errors_naming, sync_directory
 from elmo.embed.bulk.finished import facts_of, remember_finished, require_finished
 from elmo.embed.bulk.journal import FINISHED, Journal, digest_lines, journal_in
 from elmo.embed.bulk.keeping import Finished, append_parts, kept_parts
+from elmo.embed.bulk.memory import PartMemory
 from elmo.embed.bulk.options import BulkOptions
 from elmo.embed.bulk.parts import (
     Count,
@@ -23,6 +24,7 @@ from elmo.embed.bulk.parts import (
     part_size,
     parts_of,
     read_source,
+    size_of_source,
     tokenizing_workers,
 )
 from elmo.embed.bulk.pipeline import Behind, ahead, short_turns
@@ -149,13 +151,14 @@ def _fill(
     """
     done = len(journal)
     size = _size_of(journal)
+    memory = PartMemory()
 
     def keep(finished: Iterator[Finished]) -> None:
-        write(finished, done)
+        write(memory.after(finished, lambda item: item.part.vectors), done)
 
     count = Count()
     carried: State | None = None
-    workers = tokenizing_workers(embedder, source)
+    workers = tokenizing_workers(embedder, size_of_source(source))
     coming = ahead(parts_of(embedder, read_source(source), options, size=size, workers=workers), depth=PARTS_AHEAD)
     turns = short_turns() if workers else contextlib.nullcontext()
     with turns, contextlib.closing(coming), Behind(keep, depth=PARTS_BEHIND) as behind:
@@ -166,7 +169,7 @@ def _fill(
                 if number == done - 1:
                     carried = _restore(embedder, journal, number)
             else:
-                part, carried = embed_part(embedder, lines, found, options, carried=carried, bar=bar)
+                part, carried = embed_part(embedder, lines, found, options, carried=carried, bar=bar, memory=memory)
                 behind.put(Finished(part, digest_lines(lines), _dump(carried)))
             count = count.add(found, computed=number >= done)
     return count

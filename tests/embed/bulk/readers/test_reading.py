@@ -97,6 +97,26 @@ def test_vectors_of_mapped_files_are_views_and_not_copies(
     assert np.shares_memory(first, again)
 
 
+@pytest.mark.parametrize(("suffix", "times"), [(".arrow", 2), (".parquet", 6)])
+def test_a_mapped_group_is_checked_once_and_of_decoded_ones_one_is_kept(
+    embedder: Embedder, folder: Path, tmp_path: Path, suffix: str, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / f"out{suffix}"
+    embed_file(embedder, str(folder), str(output), options=BulkOptions())
+    lines = read_vectors(output)
+    read = []
+    monkeypatch.setattr(
+        lines,
+        "_read_group",
+        lambda number, read_group=lines._read_group: (  # type: ignore[attr-defined]
+            read.append(number) or read_group(number)
+        ),
+    )
+    for number in (0, 5, 1, 4, 2, 5):  # of groups of 4 and 2 lines
+        assert lines[number].text == LINES[number][2]
+    assert read == [0, 1, 0, 1, 0, 1][:times]
+
+
 def test_other_programs_read_the_safetensors_file(embedder: Embedder, folder: Path, tmp_path: Path) -> None:
     output = tmp_path / "out.safetensors"
     embed_file(embedder, str(folder / "b.txt"), str(output), options=BulkOptions())

@@ -1,9 +1,12 @@
-"""Arrow and Parquet files of vectors, read group by group: Arrow's are mapped, Parquet's decoded, one in memory."""
+"""Arrow and Parquet files of vectors, read group by group: Arrow's are mapped, Parquet's decoded, one in memory.
+
+What a group declares is checked in full before any of it is read; a mapped one is then known, and not checked again.
+"""
 
 from abc import abstractmethod
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,11 +21,13 @@ COLUMNS = ("line", "text", "tokens", "sentence_starts")
 class ColumnFile(VectorFile):
     """Groups of rows with the columns that `elmo embed` writes."""
 
+    keeps_groups: ClassVar[bool]  # all that were read, or the last one
+
     def __init__(self, path: Path) -> None:
         require_file(path, refusal=InputError)
         self.path = path
         self._arrow, self._parquet = import_pyarrow()
-        self._group: tuple[int, Any] = (-1, None)
+        self._groups: dict[int, Any] = {}
         try:
             names, sizes = self._open()
         except (self._arrow.ArrowException, OSError, ValueError) as error:
@@ -107,20 +112,25 @@ class ColumnFile(VectorFile):
         return counts
 
     def _checked_group(self, number: int) -> Any:
-        """A group by its number. What it declares is checked in full before any of it is read."""
-        if self._group[0] != number:
+        """A group by its number."""
+        group = self._groups.get(number)
+        if group is None:
             try:
                 group = self._read_group(number)
                 for column in group.values():
                     column.validate(full=True)
             except (self._arrow.ArrowException, OSError, ValueError) as error:
                 raise InputError(f"{self.path}: cannot be read ({one_line(error)}); it is damaged") from None
-            self._group = (number, group)
-        return self._group[1]
+            if not self.keeps_groups:
+                self._groups.clear()
+            self._groups[number] = group
+        return group
 
 
 class ArrowFile(ColumnFile):
     """Arrow's own format: the file is mapped, and vectors are views of it."""
+
+    keeps_groups = True
 
     def _open(self) -> tuple[list[str], list[int]]:
         self._reader = self._arrow.ipc.open_file(self._arrow.memory_map(str(self.path)))
@@ -137,6 +147,8 @@ class ArrowFile(ColumnFile):
 
 class ParquetFile(ColumnFile):
     """Parquet: the row group of a line is decoded, and kept until another is asked for."""
+
+    keeps_groups = False
 
     def _open(self) -> tuple[list[str], list[int]]:
         self._reader = self._parquet.ParquetFile(self.path)

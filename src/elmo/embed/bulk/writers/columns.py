@@ -40,12 +40,13 @@ def schema_of(shape: Shape) -> Any:
 def groups_of_columns(parts: Iterable[EmbeddedPart], shape: Shape) -> Iterator[list[Any]]:
     """The columns of the schema, for some lines after others."""
     for part in parts:
+        words = distinct_words(part)
         for group in part.groups():
-            yield [*text_columns(group, shape), *vector_arrays(group, shape)]
+            yield [*text_columns(group, words, shape), *vector_arrays(group, shape)]
 
 
-def text_columns(group: EmbeddedPart, shape: Shape) -> list[Any]:
-    """The columns of the schema but for the vectors."""
+def text_columns(group: EmbeddedPart, words: Any, shape: Shape) -> list[Any]:
+    """The columns of the schema but for the vectors; `words` are the distinct ones of its part."""
     arrow, _ = import_pyarrow()
     columns: list[Any] = [strings(arrow, [line.file or "" for line in group.lines])] if shape.files else []
     first_tokens = group.first_tokens
@@ -54,14 +55,21 @@ def text_columns(group: EmbeddedPart, shape: Shape) -> list[Any]:
         *columns,
         arrow.array([line.line for line in group.lines], arrow.int64()),
         strings(arrow, [line.text for line in group.lines]),
-        arrow.ListArray.from_arrays(_offsets(arrow, first_tokens), tokens_column(arrow, group)),
+        arrow.ListArray.from_arrays(_offsets(arrow, first_tokens), tokens_column(group, words)),
         arrow.ListArray.from_arrays(_offsets(arrow, group.first_sentences), arrow.array(places.astype(np.int32))),
     ]
 
 
-def tokens_column(arrow: Any, group: EmbeddedPart) -> Any:
-    """The tokens of all lines, each distinct word handed over once."""
-    return strings(arrow, group.words).take(arrow.array(group.ids))
+def distinct_words(part: EmbeddedPart) -> Any:
+    """The words of a part as Arrow has them: once, however many groups it is written in."""
+    arrow, _ = import_pyarrow()
+    return strings(arrow, part.words)
+
+
+def tokens_column(group: EmbeddedPart, words: Any) -> Any:
+    """The tokens of all lines, of `distinct_words` of their part."""
+    arrow, _ = import_pyarrow()
+    return words.take(arrow.array(group.ids))
 
 
 def vector_arrays(group: EmbeddedPart, shape: Shape) -> list[Any]:

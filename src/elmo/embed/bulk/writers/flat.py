@@ -33,7 +33,7 @@ class FlatAppender(ParquetAppender):
         )
         return schema, names
 
-    def _write_group(self, group: EmbeddedPart) -> None:
+    def _write_group(self, group: EmbeddedPart, words: Any) -> None:
         arrow, _ = import_pyarrow()
         lengths = np.diff(group.first_tokens)
         columns: list[Any] = []
@@ -43,6 +43,6 @@ class FlatAppender(ParquetAppender):
         columns += [
             arrow.array(np.repeat([line.line for line in group.lines], lengths), arrow.int64()),
             arrow.array((np.arange(len(group.ids)) - np.repeat(group.first_tokens[:-1], lengths)).astype(np.int32)),
-            tokens_column(arrow, group),
+            tokens_column(group, words),
         ]
         self._stream.write(columns, self._vectors(group), np.ones(len(group.ids), np.int64))

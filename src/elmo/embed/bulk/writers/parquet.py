@@ -5,7 +5,7 @@ from typing import Any, BinaryIO, ClassVar
 import numpy as np
 
 from elmo.embed.bulk.writers.appender import Appender, Standing
-from elmo.embed.bulk.writers.columns import schema_of, text_columns, vector_columns, vectors_of_layer
+from elmo.embed.bulk.writers.columns import distinct_words, schema_of, text_columns, vector_columns, vectors_of_layer
 from elmo.embed.bulk.writers.parquetfile import ParquetStream
 from elmo.embed.bulk.writers.part import EmbeddedPart
 from elmo.embed.bulk.writers.row import Shape
@@ -27,8 +27,9 @@ class ParquetAppender(Appender):
 
     def write(self, part: EmbeddedPart) -> bytes:
         before = len(self._stream.row_groups)
+        words = distinct_words(part)
         for group in part.groups():
-            self._write_group(group)
+            self._write_group(group, words)
         return self._stream.dump_groups(before)
 
     def restore(self, standing: Standing) -> None:
@@ -41,9 +42,9 @@ class ParquetAppender(Appender):
         """The schema, and which of its columns are vectors: the last ones."""
         return schema_of(self._shape), vector_columns(self._shape)
 
-    def _write_group(self, group: EmbeddedPart) -> None:
+    def _write_group(self, group: EmbeddedPart, words: Any) -> None:
         counts = np.ones(len(group), np.int64) if self._shape.pooled else np.diff(group.first_tokens)
-        self._stream.write(text_columns(group, self._shape), self._vectors(group), counts)
+        self._stream.write(text_columns(group, words, self._shape), self._vectors(group), counts)
 
     def _vectors(self, group: EmbeddedPart) -> list[Any]:
         return [vectors_of_layer(group, n, self._shape) for n in range(self._shape.layers or 1)]
