@@ -2,6 +2,7 @@
 
 Blocks of a page run in order in one empty folder, which has the repository's `tests` folder in it and a tiny model as
 `my-model`. Numbers in outputs may differ in the last digits. A block marked `no-run` (installing, `make`) is not run.
+Commands of README start as they do for anybody, those of other pages without waiting for imports (`tests/warm.py`).
 A page that says `<!-- needs: sklearn -->` runs where that library is installed (`make test-integrations`).
 """
 
@@ -13,13 +14,15 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from _pytest.mark import ParameterSet
 from tests.tiny import make_bilm
+from tests.warm import warm_elmo
 
 import elmo
 from elmo.text.tokenizer import Tokenizer
@@ -107,20 +110,39 @@ def assert_same(found: str, shown: str) -> None:
     assert [float(n) for n in NUMBER.findall(found)] == pytest.approx(numbers, abs=TOLERANCE)
 
 
-@pytest.mark.timeout(1800)  # a page starts a dozen processes, each of which imports torch
+@pytest.fixture(scope="session")
+def warm_commands() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="elmo-") as folder, warm_elmo(Path(folder)):
+        yield Path(folder)
+
+
+@pytest.mark.timeout(1800)  # a page runs a dozen commands
 @pytest.mark.parametrize("page", pages_with_code())
-def test_every_block_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_block_of_a_page_runs(
+    page: Path, warm_commands: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for library in needs(page):
         pytest.importorskip(library, reason=f"{page.name} needs {library} (make test-integrations has it)")
     (tmp_path / "tests").symlink_to(ROOT / "tests")
     write_model(LoadedModel(bilm=make_bilm(), tokenizer=Tokenizer(rule="treebank")), tmp_path / "my-model")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    if page != README:
+        monkeypatch.setenv("PATH", str(warm_commands), prepend=os.pathsep)
     namespace: dict[str, object] = {}
     for block in blocks(page):
         output = run(block, namespace)
         if block.output is not None:
             assert_same(output, block.output)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_a_page_imports_from_front_doors_alone(page: Path) -> None:
+    """A package gives what its users need: nobody has to know in which module it lies."""
+    code = "\n".join(code for info, code in FENCE.findall(page.read_text("utf-8")) if info.startswith("python"))
+    modules = re.findall(r"^ *(?:from|import) (elmo(?:\.\w+)*)", code, re.MULTILINE)
+    inner = [m for m in modules if not (ROOT / "src" / Path(*m.split(".")) / "__init__.py").is_file()]
+    assert [m for m in inner if not m.startswith(("elmo.compat.", "elmo.integrations."))] == []
 
 
 @pytest.mark.parametrize("page", [*PAGES, *OTHERS], ids=name_of)

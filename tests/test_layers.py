@@ -10,6 +10,7 @@ import elmo
 ROOT = Path(elmo.__file__).parent
 ORDER = [
     "errors",
+    "lazy",
     "disk",
     "text",
     "corpus",
@@ -56,7 +57,7 @@ def test_a_module_imports_only_leftwards(module: Path) -> None:
     assert imported_layers(module) <= allowed | {layer}
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if layer_of(m) in ("text", "errors")], ids=str)
+@pytest.mark.parametrize("module", [m for m in MODULES if layer_of(m) in ("text", "errors", "lazy")], ids=str)
 def test_text_knows_no_torch(module: Path) -> None:
     tree = ast.parse((ROOT / module).read_text("utf-8"))
     names = {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}

@@ -22,6 +22,7 @@ PACKAGES = [
     "tasks",
     "analysis",
     "analysis.index",
+    "reproduce",
 ]
 WITHOUT_TORCH = ["disk", "text", "corpus"]
 

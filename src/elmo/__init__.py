@@ -1,8 +1,8 @@
 """Deep contextualized word representations (ELMo): embed text, pretrain, fine-tune, use in task models."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from elmo.errors import imported
+from elmo.lazy import loaded_on_use
 
 if TYPE_CHECKING:
     from elmo.embed.bulk.readers.reading import read_vectors
@@ -29,25 +29,17 @@ __all__ = [
     "read_vectors",
 ]
 
-# Loaded on first use, so that `import elmo` and `elmo --help` do not wait for torch.
-_HOMES = {
-    "Elmo": "elmo.embed.module",
-    "ElmoError": "elmo.errors",
-    "ElmoOutput": "elmo.embed.module",
-    "Embedder": "elmo.embed.embedder",
-    "ScalarMix": "elmo.model.mix",
-    "Tokenizer": "elmo.text.tokenizer",
-    "Vocabulary": "elmo.text.vocabulary",
-    "load": "elmo.embed.loading",
-    "read_vectors": "elmo.embed.bulk.readers.reading",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'elmo' has no attribute {name!r}")
-    return imported(_HOMES[name], name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+__getattr__, __dir__ = loaded_on_use(
+    __name__,
+    {
+        "Elmo": "elmo.embed.module",
+        "ElmoError": "elmo.errors",
+        "ElmoOutput": "elmo.embed.module",
+        "Embedder": "elmo.embed.embedder",
+        "ScalarMix": "elmo.model.mix",
+        "Tokenizer": "elmo.text.tokenizer",
+        "Vocabulary": "elmo.text.vocabulary",
+        "load": "elmo.embed.loading",
+        "read_vectors": "elmo.embed.bulk.readers.reading",
+    },
+)

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
-from typing import Any
 
 
 class ElmoError(Exception):
@@ -58,9 +56,3 @@ def needing_torch(what: str) -> Iterator[None]:
         if error.name != "torch":
             raise
         raise MissingLibraryError(f"{what} needs {TORCH}") from None
-
-
-def imported(module: str, name: str) -> Any:
-    """A name of a module that is imported now, for packages that load their names on first use."""
-    with needing_torch(name):
-        return getattr(import_module(module), name)

@@ -1,8 +1,8 @@
 """Looking into a model: words in context and their neighbours, senses, pictures. And the sentences written for it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from elmo.errors import imported
+from elmo.lazy import loaded_on_use
 
 if TYPE_CHECKING:
     from elmo.analysis.clusters import cluster_vectors
@@ -48,43 +48,35 @@ __all__ = [
     "vectors_of_uses",
 ]
 
-# Loaded on first use, so that commands which only need a part do not wait for torch.
-_HOMES = {
-    "IndexCollection": "elmo.analysis.indexcollection",
-    "Neighbor": "elmo.analysis.neighbors",
-    "Question": "elmo.analysis.neighbors",
-    "SenseCount": "elmo.analysis.senses",
-    "TextCollection": "elmo.analysis.textcollection",
-    "SentencePair": "elmo.analysis.heatmap",
-    "Use": "elmo.analysis.examples",
-    "Uses": "elmo.analysis.uses",
-    "aligned_planes": "elmo.analysis.projection",
-    "answer_questions": "elmo.analysis.neighbors",
-    "cluster_vectors": "elmo.analysis.clusters",
-    "compare_sentences": "elmo.analysis.heatmap",
-    "compare_word": "elmo.analysis.similarity",
-    "count_senses": "elmo.analysis.senses",
-    "draw_mixes": "elmo.analysis.mixes",
-    "draw_pair": "elmo.analysis.heatmap",
-    "draw_spots": "elmo.analysis.picture",
-    "find_neighbors": "elmo.analysis.neighbors",
-    "find_uses": "elmo.analysis.uses",
-    "fraction_right": "elmo.analysis.senses",
-    "principal_plane": "elmo.analysis.projection",
-    "read_collection": "elmo.analysis.examples",
-    "read_mixes": "elmo.analysis.mixes",
-    "read_senses": "elmo.analysis.examples",
-    "spots_of_senses": "elmo.analysis.picture",
-    "spots_of_words": "elmo.analysis.picture",
-    "vectors_of_uses": "elmo.analysis.senses",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return imported(_HOMES[name], name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+__getattr__, __dir__ = loaded_on_use(
+    __name__,
+    {
+        "IndexCollection": "elmo.analysis.indexcollection",
+        "Neighbor": "elmo.analysis.neighbors",
+        "Question": "elmo.analysis.neighbors",
+        "SenseCount": "elmo.analysis.senses",
+        "TextCollection": "elmo.analysis.textcollection",
+        "SentencePair": "elmo.analysis.heatmap",
+        "Use": "elmo.analysis.examples",
+        "Uses": "elmo.analysis.uses",
+        "aligned_planes": "elmo.analysis.projection",
+        "answer_questions": "elmo.analysis.neighbors",
+        "cluster_vectors": "elmo.analysis.clusters",
+        "compare_sentences": "elmo.analysis.heatmap",
+        "compare_word": "elmo.analysis.similarity",
+        "count_senses": "elmo.analysis.senses",
+        "draw_mixes": "elmo.analysis.mixes",
+        "draw_pair": "elmo.analysis.heatmap",
+        "draw_spots": "elmo.analysis.picture",
+        "find_neighbors": "elmo.analysis.neighbors",
+        "find_uses": "elmo.analysis.uses",
+        "fraction_right": "elmo.analysis.senses",
+        "principal_plane": "elmo.analysis.projection",
+        "read_collection": "elmo.analysis.examples",
+        "read_mixes": "elmo.analysis.mixes",
+        "read_senses": "elmo.analysis.examples",
+        "spots_of_senses": "elmo.analysis.picture",
+        "spots_of_words": "elmo.analysis.picture",
+        "vectors_of_uses": "elmo.analysis.senses",
+    },
+)

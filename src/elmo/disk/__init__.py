@@ -1,8 +1,8 @@
 """Files and directories that are whole or absent, locks between processes, bounded folders. Knows no models."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from elmo.errors import imported
+from elmo.lazy import loaded_on_use
 
 if TYPE_CHECKING:
     from elmo.disk.bounded import remove_oldest
@@ -28,28 +28,20 @@ __all__ = [
     "write_file",
 ]
 
-# Loaded on first use, so that who needs one of them does not wait for the libraries of the others.
-_HOMES = {
-    "Finding": "elmo.disk.finding",
-    "atomic_directory": "elmo.disk.directories",
-    "atomic_path": "elmo.disk.writing",
-    "cache_directory": "elmo.disk.cachefolder",
-    "clean_up": "elmo.disk.directories",
-    "errors_naming": "elmo.disk.writing",
-    "first_difference": "elmo.disk.differences",
-    "locked": "elmo.disk.locking",
-    "locked_alone": "elmo.disk.locking",
-    "remove_oldest": "elmo.disk.bounded",
-    "write_atomically": "elmo.disk.writing",
-    "write_file": "elmo.disk.writing",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return imported(_HOMES[name], name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+__getattr__, __dir__ = loaded_on_use(
+    __name__,
+    {
+        "Finding": "elmo.disk.finding",
+        "atomic_directory": "elmo.disk.directories",
+        "atomic_path": "elmo.disk.writing",
+        "cache_directory": "elmo.disk.cachefolder",
+        "clean_up": "elmo.disk.directories",
+        "errors_naming": "elmo.disk.writing",
+        "first_difference": "elmo.disk.differences",
+        "locked": "elmo.disk.locking",
+        "locked_alone": "elmo.disk.locking",
+        "remove_oldest": "elmo.disk.bounded",
+        "write_atomically": "elmo.disk.writing",
+        "write_file": "elmo.disk.writing",
+    },
+)

@@ -1,8 +1,8 @@
 """Text to vectors: the embedder, the module for task models, batching, caches, output files. No training here."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from elmo.errors import imported
+from elmo.lazy import loaded_on_use
 
 if TYPE_CHECKING:
     from elmo.embed.bulk.job import BulkResult, embed_file
@@ -26,26 +26,18 @@ __all__ = [
     "read_vectors",
 ]
 
-# Loaded on first use, so that the command line can name choices without waiting for torch.
-_HOMES = {
-    "BulkOptions": "elmo.embed.bulk.options",
-    "BulkResult": "elmo.embed.bulk.job",
-    "Elmo": "elmo.embed.module",
-    "ElmoOutput": "elmo.embed.module",
-    "Embedder": "elmo.embed.embedder",
-    "VectorFile": "elmo.embed.bulk.readers.vectorfile",
-    "VectorLine": "elmo.embed.bulk.readers.vectorfile",
-    "embed_file": "elmo.embed.bulk.job",
-    "load": "elmo.embed.loading",
-    "read_vectors": "elmo.embed.bulk.readers.reading",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return imported(_HOMES[name], name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+__getattr__, __dir__ = loaded_on_use(
+    __name__,
+    {
+        "BulkOptions": "elmo.embed.bulk.options",
+        "BulkResult": "elmo.embed.bulk.job",
+        "Elmo": "elmo.embed.module",
+        "ElmoOutput": "elmo.embed.module",
+        "Embedder": "elmo.embed.embedder",
+        "VectorFile": "elmo.embed.bulk.readers.vectorfile",
+        "VectorLine": "elmo.embed.bulk.readers.vectorfile",
+        "embed_file": "elmo.embed.bulk.job",
+        "load": "elmo.embed.loading",
+        "read_vectors": "elmo.embed.bulk.readers.reading",
+    },
+)

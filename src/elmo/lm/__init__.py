@@ -1,8 +1,8 @@
 """The language model: a biLM with its softmax; perplexity, scores, substitutes. No training."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from elmo.errors import imported
+from elmo.lazy import loaded_on_use
 
 if TYPE_CHECKING:
     from elmo.lm.perplexity import Perplexity, store_perplexity, text_perplexity
@@ -18,23 +18,15 @@ __all__ = [
     "text_perplexity",
 ]
 
-# Loaded on first use, so that commands which only need a part do not wait for torch.
-_HOMES = {
-    "Perplexity": "elmo.lm.perplexity",
-    "Substitute": "elmo.lm.score",
-    "TokenScore": "elmo.lm.score",
-    "score_sentences": "elmo.lm.score",
-    "store_perplexity": "elmo.lm.perplexity",
-    "substitutes": "elmo.lm.score",
-    "text_perplexity": "elmo.lm.perplexity",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return imported(_HOMES[name], name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+__getattr__, __dir__ = loaded_on_use(
+    __name__,
+    {
+        "Perplexity": "elmo.lm.perplexity",
+        "Substitute": "elmo.lm.score",
+        "TokenScore": "elmo.lm.score",
+        "score_sentences": "elmo.lm.score",
+        "store_perplexity": "elmo.lm.perplexity",
+        "substitutes": "elmo.lm.score",
+        "text_perplexity": "elmo.lm.perplexity",
+    },
+)

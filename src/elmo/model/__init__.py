@@ -1,8 +1,8 @@
 """The networks and their frozen configurations: CharCNN, BiLSTM, BiLM, ScalarMix. Knows torch, no files."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from elmo.errors import imported
+from elmo.lazy import loaded_on_use
 
 if TYPE_CHECKING:
     from elmo.model.architecture import BiLMConfig
@@ -29,26 +29,18 @@ __all__ = [
     "WordTableConfig",
 ]
 
-# Loaded on first use, so that the parts that need no torch do not wait for it.
-_HOMES = {
-    "BiLM": "elmo.model.bilm",
-    "BiLMConfig": "elmo.model.architecture",
-    "BiLSTM": "elmo.model.bilstm",
-    "BiLSTMConfig": "elmo.model.stacks",
-    "CharCNN": "elmo.model.charcnn",
-    "CharCNNConfig": "elmo.model.characters",
-    "ScalarMix": "elmo.model.mix",
-    "State": "elmo.model.state",
-    "WordTable": "elmo.model.wordtable",
-    "WordTableConfig": "elmo.model.words",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'elmo.model' has no attribute {name!r}")
-    return imported(_HOMES[name], name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+__getattr__, __dir__ = loaded_on_use(
+    __name__,
+    {
+        "BiLM": "elmo.model.bilm",
+        "BiLMConfig": "elmo.model.architecture",
+        "BiLSTM": "elmo.model.bilstm",
+        "BiLSTMConfig": "elmo.model.stacks",
+        "CharCNN": "elmo.model.charcnn",
+        "CharCNNConfig": "elmo.model.characters",
+        "ScalarMix": "elmo.model.mix",
+        "State": "elmo.model.state",
+        "WordTable": "elmo.model.wordtable",
+        "WordTableConfig": "elmo.model.words",
+    },
+)

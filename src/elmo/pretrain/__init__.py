@@ -1,8 +1,8 @@
 """Training of biLMs: `pretrain` a new one, `finetune` one on a domain, `train_softmax` for one that has none."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from elmo.errors import imported
+from elmo.lazy import loaded_on_use
 
 if TYPE_CHECKING:
     from elmo.pretrain.config import TrainConfig
@@ -25,26 +25,18 @@ __all__ = [
     "train_softmax",
 ]
 
-# Loaded on first use, so that commands which only need a part do not wait for torch.
-_HOMES = {
-    "AdagradConfig": "elmo.pretrain.step.optimizers",
-    "AdamConfig": "elmo.pretrain.step.optimizers",
-    "MuonConfig": "elmo.pretrain.step.optimizers",
-    "FinetuneResult": "elmo.pretrain.finetuning",
-    "Result": "elmo.pretrain.result",
-    "SoftmaxResult": "elmo.pretrain.softmax",
-    "TrainConfig": "elmo.pretrain.config",
-    "finetune": "elmo.pretrain.finetuning",
-    "pretrain": "elmo.pretrain.loop",
-    "train_softmax": "elmo.pretrain.softmax",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return imported(_HOMES[name], name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+__getattr__, __dir__ = loaded_on_use(
+    __name__,
+    {
+        "AdagradConfig": "elmo.pretrain.step.optimizers",
+        "AdamConfig": "elmo.pretrain.step.optimizers",
+        "MuonConfig": "elmo.pretrain.step.optimizers",
+        "FinetuneResult": "elmo.pretrain.finetuning",
+        "Result": "elmo.pretrain.result",
+        "SoftmaxResult": "elmo.pretrain.softmax",
+        "TrainConfig": "elmo.pretrain.config",
+        "finetune": "elmo.pretrain.finetuning",
+        "pretrain": "elmo.pretrain.loop",
+        "train_softmax": "elmo.pretrain.softmax",
+    },
+)

@@ -1,8 +1,8 @@
 """What every training run shares: stopping, metrics and curves, random numbers, processes."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from elmo.errors import imported
+from elmo.lazy import loaded_on_use
 
 if TYPE_CHECKING:
     from elmo.run.curves import draw_curves
@@ -27,28 +27,20 @@ __all__ = [
     "started_world",
 ]
 
-# Loaded on first use, so that commands which only need a part do not wait for torch.
-_HOMES = {
-    "Generators": "elmo.run.randomness",
-    "Metrics": "elmo.run.metrics",
-    "ScheduleConfig": "elmo.run.schedule",
-    "StopRequest": "elmo.run.stopping",
-    "World": "elmo.run.distributed",
-    "draw_curves": "elmo.run.curves",
-    "generator_for": "elmo.run.randomness",
-    "join_world": "elmo.run.distributed",
-    "learning_rate_fraction": "elmo.run.schedule",
-    "read_metrics": "elmo.run.metrics",
-    "seed_for": "elmo.run.randomness",
-    "started_world": "elmo.run.distributed",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return imported(_HOMES[name], name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+__getattr__, __dir__ = loaded_on_use(
+    __name__,
+    {
+        "Generators": "elmo.run.randomness",
+        "Metrics": "elmo.run.metrics",
+        "ScheduleConfig": "elmo.run.schedule",
+        "StopRequest": "elmo.run.stopping",
+        "World": "elmo.run.distributed",
+        "draw_curves": "elmo.run.curves",
+        "generator_for": "elmo.run.randomness",
+        "join_world": "elmo.run.distributed",
+        "learning_rate_fraction": "elmo.run.schedule",
+        "read_metrics": "elmo.run.metrics",
+        "seed_for": "elmo.run.randomness",
+        "started_world": "elmo.run.distributed",
+    },
+)

@@ -1,8 +1,8 @@
 """Task models with ELMo: train one with `train_task`, answer with it, add another kind of task."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from elmo.errors import imported
+from elmo.lazy import loaded_on_use
 
 if TYPE_CHECKING:
     from elmo.tasks.embedding.layercache import CacheConfig, LayerStore
@@ -30,29 +30,21 @@ __all__ = [
     "train_task",
 ]
 
-# Loaded on first use, so that `elmo --help` does not wait for torch.
-_HOMES = {
-    "RECIPES": "elmo.tasks.recipes",
-    "CacheConfig": "elmo.tasks.embedding.layercache",
-    "Example": "elmo.tasks.examples",
-    "LayerStore": "elmo.tasks.embedding.layercache",
-    "Recipe": "elmo.tasks.recipes",
-    "Text": "elmo.tasks.examples",
-    "TrainResult": "elmo.tasks.training.loop",
-    "TrainedTask": "elmo.tasks.training.trained",
-    "WordVectors": "elmo.tasks.embedding.wordvectors",
-    "find_recipe": "elmo.tasks.recipes",
-    "load_trained_task": "elmo.tasks.training.directory",
-    "read_word_vectors": "elmo.tasks.embedding.wordvectors",
-    "train_task": "elmo.tasks.training.trainer",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'elmo.tasks' has no attribute {name!r}")
-    return imported(_HOMES[name], name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+__getattr__, __dir__ = loaded_on_use(
+    __name__,
+    {
+        "RECIPES": "elmo.tasks.recipes",
+        "CacheConfig": "elmo.tasks.embedding.layercache",
+        "Example": "elmo.tasks.examples",
+        "LayerStore": "elmo.tasks.embedding.layercache",
+        "Recipe": "elmo.tasks.recipes",
+        "Text": "elmo.tasks.examples",
+        "TrainResult": "elmo.tasks.training.loop",
+        "TrainedTask": "elmo.tasks.training.trained",
+        "WordVectors": "elmo.tasks.embedding.wordvectors",
+        "find_recipe": "elmo.tasks.recipes",
+        "load_trained_task": "elmo.tasks.training.directory",
+        "read_word_vectors": "elmo.tasks.embedding.wordvectors",
+        "train_task": "elmo.tasks.training.trainer",
+    },
+)

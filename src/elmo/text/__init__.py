@@ -1,11 +1,11 @@
 """Raw text to sentences, tokens, character ids and vocabularies. Knows numpy, not torch."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from elmo.errors import imported
+from elmo.lazy import loaded_on_use
 
 if TYPE_CHECKING:
-    from elmo.text.chars import spell
+    from elmo.text.chars import boundary_rows, spell
     from elmo.text.lines import expand_paths, read_lines
     from elmo.text.sentences import split_sentences
     from elmo.text.textfiles import count_words_of_files, placed_sentences, sentences_of_files
@@ -19,6 +19,7 @@ __all__ = [
     "Tokens",
     "Vocabulary",
     "VocabularyFinding",
+    "boundary_rows",
     "count_words_of_files",
     "expand_paths",
     "placed_sentences",
@@ -29,28 +30,21 @@ __all__ = [
     "split_sentences",
 ]
 
-# Loaded on first use, so that `elmo --help` does not wait for the tokenizers.
-_HOMES = {
-    "Tokenizer": "elmo.text.tokenizer",
-    "Tokens": "elmo.text.tokens",
-    "Vocabulary": "elmo.text.vocabulary",
-    "VocabularyFinding": "elmo.text.vocabulary_check",
-    "count_words_of_files": "elmo.text.textfiles",
-    "expand_paths": "elmo.text.lines",
-    "placed_sentences": "elmo.text.textfiles",
-    "read_lines": "elmo.text.lines",
-    "read_vocabulary": "elmo.text.vocabulary",
-    "sentences_of_files": "elmo.text.textfiles",
-    "spell": "elmo.text.chars",
-    "split_sentences": "elmo.text.sentences",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return imported(_HOMES[name], name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+__getattr__, __dir__ = loaded_on_use(
+    __name__,
+    {
+        "Tokenizer": "elmo.text.tokenizer",
+        "Tokens": "elmo.text.tokens",
+        "Vocabulary": "elmo.text.vocabulary",
+        "VocabularyFinding": "elmo.text.vocabulary_check",
+        "boundary_rows": "elmo.text.chars",
+        "count_words_of_files": "elmo.text.textfiles",
+        "expand_paths": "elmo.text.lines",
+        "placed_sentences": "elmo.text.textfiles",
+        "read_lines": "elmo.text.lines",
+        "read_vocabulary": "elmo.text.vocabulary",
+        "sentences_of_files": "elmo.text.textfiles",
+        "spell": "elmo.text.chars",
+        "split_sentences": "elmo.text.sentences",
+    },
+)

@@ -1,8 +1,8 @@
 """A model on disk to a `BiLM` and back: native and foreign formats, published models by name. Trusts no file."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from elmo.errors import imported
+from elmo.lazy import loaded_on_use
 
 if TYPE_CHECKING:
     from elmo.weights.describe import describe_model
@@ -29,28 +29,20 @@ __all__ = [
     "write_softmax",
 ]
 
-# Loaded on first use, so that a module of this package that needs no torch does not wait for it.
-_HOMES = {
-    "KnownModel": "elmo.weights.published.catalogue",
-    "LoadedModel": "elmo.weights.loaded",
-    "Softmax": "elmo.weights.softmax",
-    "add_softmax": "elmo.weights.softmaxfile",
-    "describe_model": "elmo.weights.describe",
-    "find_model": "elmo.weights.formats",
-    "known_models": "elmo.weights.published.catalogue",
-    "read_model": "elmo.weights.formats",
-    "verify_model": "elmo.weights.verify",
-    "write_model": "elmo.weights.formats",
-    "write_onnx": "elmo.weights.onnxfile",
-    "write_softmax": "elmo.weights.softmaxfile",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return imported(_HOMES[name], name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+__getattr__, __dir__ = loaded_on_use(
+    __name__,
+    {
+        "KnownModel": "elmo.weights.published.catalogue",
+        "LoadedModel": "elmo.weights.loaded",
+        "Softmax": "elmo.weights.softmax",
+        "add_softmax": "elmo.weights.softmaxfile",
+        "describe_model": "elmo.weights.describe",
+        "find_model": "elmo.weights.formats",
+        "known_models": "elmo.weights.published.catalogue",
+        "read_model": "elmo.weights.formats",
+        "verify_model": "elmo.weights.verify",
+        "write_model": "elmo.weights.formats",
+        "write_onnx": "elmo.weights.onnxfile",
+        "write_softmax": "elmo.weights.softmaxfile",
+    },
+)

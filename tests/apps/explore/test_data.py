@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from elmo.analysis.similarity import compare_word
-from elmo.apps.explore.data import EXAMPLES, MADE_UP, PAIRS, Explorer, Kept, UnknownTextError, Wanted
+from elmo.apps.explore.data import EXAMPLES, MADE_UP, PAIRS, Explorer, LastValues, UnknownTextError, UsesQuestion
 from elmo.errors import InputError
 
-BANK = Wanted("bank")
+BANK = UsesQuestion("bank")
 
 
 def test_the_page_begins_with_examples_that_are_there(explorer: Explorer) -> None:
@@ -19,7 +19,7 @@ def test_the_page_begins_with_examples_that_are_there(explorer: Explorer) -> Non
     assert start["layers"] == ["tokens", "LSTM 1", "LSTM 2"]
     assert (start["sentences"], start["model"]) == (960, "tiny")
     for word in EXAMPLES:
-        senses = {use["sense"] for use in explorer.uses(Wanted(word))["uses"]} - {None}
+        senses = {use["sense"] for use in explorer.uses(UsesQuestion(word))["uses"]} - {None}
         assert len(senses) >= 2, word
 
 
@@ -61,10 +61,10 @@ def test_made_up_words_are_not_in_the_packaged_sentences(explorer: Explorer) -> 
 
 def test_a_pasted_text_is_kept_by_its_name_and_forgotten_in_time(explorer: Explorer) -> None:
     names = [explorer.take_text(f"Text number {n} has a cat. A cat sat. The cat ran.")["text"] for n in range(5)]
-    assert explorer.uses(Wanted("cat", text=names[-1]))["found"] == 3
+    assert explorer.uses(UsesQuestion("cat", text=names[-1]))["found"] == 3
     assert explorer.words(names[-1])["words"][0][1] == 3
     with pytest.raises(UnknownTextError, match="paste it again"):
-        explorer.uses(Wanted("cat", text=names[0]))
+        explorer.uses(UsesQuestion("cat", text=names[0]))
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_pasted_text_is_kept_by_its_name_and_forgotten_in_time(explorer: Explo
         (lambda e: e.compare("", "x", centred=False), "no words"),
         (lambda e: e.near("A word.", 9), "3 words"),
         (lambda e: e.likeness(BANK, 999, centred=False), "counted from 0"),
-        (lambda e: e.uses(Wanted("zebras")), "choose another word"),
+        (lambda e: e.uses(UsesQuestion("zebras")), "choose another word"),
     ],
 )
 def test_what_cannot_be_answered_is_said_in_a_sentence(explorer: Explorer, ask, message: str) -> None:
@@ -84,7 +84,7 @@ def test_what_cannot_be_answered_is_said_in_a_sentence(explorer: Explorer, ask, 
 
 
 def test_threads_that_ask_together_compute_once() -> None:
-    kept: Kept[str, int] = Kept(2)
+    kept: LastValues[str, int] = LastValues(2)
     calls: list[int] = []
 
     def compute() -> int:

@@ -10,7 +10,7 @@ import pytest
 
 from elmo.analysis.collection import passages_of_text
 from elmo.analysis.textcollection import TextCollection
-from elmo.apps.explore.data import Explorer, Wanted
+from elmo.apps.explore.data import Explorer, UsesQuestion
 from elmo.apps.explore.export import MOST_USES, STATIC, one_page, one_script, page_data
 from elmo.embed.embedder import Embedder
 from elmo.errors import InputError
@@ -44,7 +44,7 @@ def test_the_data_are_the_answers_of_the_explorer(explorer: Explorer) -> None:
     assert list(data["words"]) == ["bank", "play"]
     assert data["start"]["examples"] == ["bank", "play"]
     own = data["words"]["bank"]
-    wanted = Wanted("bank", most=MOST_USES)
+    wanted = UsesQuestion("bank", most=MOST_USES)
     uses = explorer.uses(wanted)
     assert [data["sentences"][use["tokens"]] for use in own["uses"]["uses"]] == [use["tokens"] for use in uses["uses"]]
     cosines = np.frombuffer(base64.b64decode(own["centred"]), "<i2").reshape(3, uses["found"], uses["found"]) / 10_000

@@ -20,7 +20,7 @@ from tests.tasks.conftest import SAMPLES_OF_TASKS, small_recipe
 import elmo
 from elmo.analysis.collection import packaged_passages
 from elmo.analysis.textcollection import TextCollection
-from elmo.apps.explore.data import PAIRS, Explorer, Wanted
+from elmo.apps.explore.data import PAIRS, Explorer, UsesQuestion
 from elmo.apps.explore.export import one_page
 from elmo.apps.explore.routes import explore_routes
 from elmo.apps.server.app import make_app
@@ -140,7 +140,7 @@ def test_between_two_layers_dots_glide_unless_motion_is_unwelcome(browser: Any, 
 
 def test_the_concordance_is_sorted_by_likeness_to_the_chosen_use(visit: Visit, english: Explorer) -> None:
     page = visit.open("#word=bank&use=5")
-    cosines = english.likeness(Wanted("bank"), 5, centred=False)["cosines"][2]
+    cosines = english.likeness(UsesQuestion("bank"), 5, centred=False)["cosines"][2]
     shown = [float(value) for value in words_of(page, "like")]
     assert shown == sorted(shown, reverse=True)
     assert shown == pytest.approx(sorted(cosines, reverse=True), abs=0.006)

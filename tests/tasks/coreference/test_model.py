@@ -13,7 +13,7 @@ from tests.tolerances import assert_near
 from elmo.tasks.coreference import antecedents as antecedents_module
 from elmo.tasks.coreference.antecedents import DISTANCES, Antecedents, AntecedentScorer
 from elmo.tasks.coreference.model import _Part
-from elmo.tasks.coreference.spans import Kept
+from elmo.tasks.coreference.spans import KeptSpans
 from elmo.tasks.embedding.wordlist import WordList
 from elmo.tasks.examples import Example
 from elmo.tasks.training.dataset import Dataset
@@ -37,11 +37,11 @@ def make(seed: int = 0, **changes: Any) -> tuple[TrainedTask, list[Example]]:
     return TrainedTask(name="coreference", recipe=recipe, task=task, labels=[], model=model), examples
 
 
-def random_kept(K: int, dim: int) -> Kept:
+def random_kept(K: int, dim: int) -> KeptSpans:
     generator = torch.Generator().manual_seed(K)
     vectors = torch.randn(K, dim, generator=generator, dtype=torch.float64, requires_grad=True)
     scores = torch.randn(K, generator=generator, dtype=torch.float64, requires_grad=True)
-    return Kept(torch.arange(K), torch.arange(K), vectors, scores)
+    return KeptSpans(torch.arange(K), torch.arange(K), vectors, scores)
 
 
 @pytest.mark.parametrize(("K", "most"), [(1, 4), (3, 4), (13, 4), (13, 50)])
@@ -64,7 +64,7 @@ def test_pairs_in_blocks_have_the_scores_and_gradients_of_pairs_one_by_one(
     assert_near(on_vectors_too, on_vectors, dtype=torch.float64, name="gradient of vectors")
     if K > 1:
         assert_near(on_scores_too, on_scores, dtype=torch.float64, name="gradient of scores")
-    kept = Kept(kept.starts, kept.ends, kept.vectors.detach(), kept.scores.detach())
+    kept = KeptSpans(kept.starts, kept.ends, kept.vectors.detach(), kept.scores.detach())
     asked = made.bilinear(kept.vectors).detach()
     for n in range(K):
         coarse = {m: float(asked[n] @ kept.vectors[m] + kept.scores[m]) for m in range(n)}
@@ -77,7 +77,7 @@ def test_pairs_in_blocks_have_the_scores_and_gradients_of_pairs_one_by_one(
             assert float(one.scores[n, 0].detach()) == 0.0
 
 
-def pair_score(made: AntecedentScorer, kept: Kept, speakers: list[int], n: int, m: int) -> float:
+def pair_score(made: AntecedentScorer, kept: KeptSpans, speakers: list[int], n: int, m: int) -> float:
     """The score of one pair as the paper writes it."""
     g, h = kept.vectors[n], kept.vectors[m]
     bucket = sum(n - m >= edge for edge in DISTANCES)
@@ -91,7 +91,7 @@ def pair_score(made: AntecedentScorer, kept: Kept, speakers: list[int], n: int, 
 def test_the_loss_is_the_share_of_the_right_antecedents_and_of_none() -> None:
     trained, _ = make()
     model: Any = trained.model
-    kept = Kept(torch.arange(3), torch.arange(3), torch.zeros(3, 1), torch.tensor([0.5, -1.0, 2.0]))
+    kept = KeptSpans(torch.arange(3), torch.arange(3), torch.zeros(3, 1), torch.tensor([0.5, -1.0, 2.0]))
     lowest = torch.finfo(torch.float32).min
     scores = torch.tensor([[0.0, lowest, lowest], [0.0, 1.0, lowest], [0.0, 2.0, -1.0]])
     antecedents = Antecedents(torch.tensor([[0, 1], [0, 1], [0, 1]]), scores)

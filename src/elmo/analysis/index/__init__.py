@@ -6,8 +6,9 @@ for found in index.search(vector, layer="top", count=20, words="same", word="ban
     print(found.similarity, found.marked)     # a `Neighbor`
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from elmo.lazy import loaded_on_use
 
 if TYPE_CHECKING:
     from elmo.analysis.index.build import build_index
@@ -17,22 +18,14 @@ if TYPE_CHECKING:
 
 __all__ = ["IndexManifest", "WordIndex", "WordUses", "answer_from_index", "build_index", "open_index"]
 
-# Loaded on first use, so that who needs one of them does not wait for the libraries of the others.
-_HOMES = {
-    "IndexManifest": "elmo.analysis.index.layout",
-    "WordIndex": "elmo.analysis.index.wordindex",
-    "WordUses": "elmo.analysis.index.wordindex",
-    "answer_from_index": "elmo.analysis.index.questions",
-    "build_index": "elmo.analysis.index.build",
-    "open_index": "elmo.analysis.index.wordindex",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+__getattr__, __dir__ = loaded_on_use(
+    __name__,
+    {
+        "IndexManifest": "elmo.analysis.index.layout",
+        "WordIndex": "elmo.analysis.index.wordindex",
+        "WordUses": "elmo.analysis.index.wordindex",
+        "answer_from_index": "elmo.analysis.index.questions",
+        "build_index": "elmo.analysis.index.build",
+        "open_index": "elmo.analysis.index.wordindex",
+    },
+)

@@ -20,7 +20,7 @@ _TELLING: set[str] = set()  # loggers that a call made talkative
 
 
 @dataclass
-class Call:
+class CommandCall:
     """One call of the command line: its arguments, whether errors come with their traceback, and what ends with it."""
 
     arguments: list[str]
@@ -39,10 +39,10 @@ class Messages(logging.Handler):
 
 
 @contextmanager
-def one_call(arguments: list[str]) -> Iterator[Call]:
+def one_call(arguments: list[str]) -> Iterator[CommandCall]:
     """Logging for one call; afterwards nothing is left of what its options said."""
     logging.basicConfig(level=logging.WARNING, handlers=[Messages()], force=True)
-    call = Call(arguments)
+    call = CommandCall(arguments)
     try:
         with call.scopes:
             yield call

@@ -30,7 +30,7 @@ from elmo.apps.cli import (
     vocab,
     words,
 )
-from elmo.apps.cli.common import HELP, Call, Debug, Offline, Verbose, Version, add_command, add_group, one_call
+from elmo.apps.cli.common import HELP, CommandCall, Debug, Offline, Verbose, Version, add_command, add_group, one_call
 from elmo.apps.cli.resuming import INTERRUPTED
 from elmo.errors import TORCH, ElmoError, MissingLibraryError
 
@@ -96,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(call)
 
 
-def _run(call: Call) -> int:
+def _run(call: CommandCall) -> int:
     try:
         result = app(args=call.arguments, obj=call, prog_name="elmo", standalone_mode=False)
     except UsageProblem as error:
@@ -149,7 +149,7 @@ def _usage(error: Exception) -> str:
     return f" {context.get_usage()} ({context.command_path} --help says more)"
 
 
-def _report(message: str, call: Call, *, code: int) -> int:
+def _report(message: str, call: CommandCall, *, code: int) -> int:
     if call.debug:
         traceback.print_exc()
     print("elmo: " + " ".join(message.split()), file=sys.stderr)

@@ -56,8 +56,7 @@ def reproduce(
 
     Example: elmo reproduce table1 --data tasks --vectors glove.txt -o report --jobs 8
     """
-    from elmo.reproduce.catalogue import listing, wanted_names
-    from elmo.reproduce.settings import find_sets, read_settings
+    from elmo.reproduce import find_sets, listing, read_settings, wanted_names
 
     settings = find_sets(read_settings(settings_file), only)
     if show_list:
@@ -66,7 +65,7 @@ def reproduce(
         return
     wanted = wanted_names(names or [])
 
-    from elmo.reproduce.paper_again import Wishes, reproduce_paper
+    from elmo.reproduce import Wishes, reproduce_paper
     from elmo.weights.published.packaged import DEFAULT
 
     problems = reproduce_paper(

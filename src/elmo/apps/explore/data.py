@@ -42,7 +42,7 @@ class UnknownTextError(InputError):
     """A pasted text that is not kept any more; the page gives it again."""
 
 
-class Wanted(NamedTuple):
+class UsesQuestion(NamedTuple):
     """Which uses are asked about: of a word, in a pasted text or the main one, how many."""
 
     word: str
@@ -51,7 +51,7 @@ class Wanted(NamedTuple):
     ignore_case: bool = False
 
 
-class Kept(Generic[Key, Value]):
+class LastValues(Generic[Key, Value]):
     """The last few values that were computed, each once also when threads ask together."""
 
     def __init__(self, most: int) -> None:
@@ -83,8 +83,8 @@ class Explorer:
         self.embedder, self.model, self.source = collection.embedder, model, source
         self.tasks = dict(tasks or {})
         self._main = collection
-        self._texts: Kept[str, Collection] = Kept(KEPT_TEXTS)
-        self._uses: Kept[Wanted, Uses] = Kept(KEPT_USES)
+        self._texts: LastValues[str, Collection] = LastValues(KEPT_TEXTS)
+        self._uses: LastValues[UsesQuestion, Uses] = LastValues(KEPT_USES)
         self._looking = Lock()
 
     def start(self) -> Object:
@@ -120,7 +120,7 @@ class Explorer:
         collection = self._texts.get(name, lambda: self._read(content))
         return {"text": name, **_size(collection), "examples": _interesting(collection)}
 
-    def uses(self, wanted: Wanted) -> Object:
+    def uses(self, wanted: UsesQuestion) -> Object:
         """The uses of a word and their place on the map in each layer."""
         uses = self.find(wanted)
         points, explained = uses.planes()
@@ -142,12 +142,12 @@ class Explorer:
             "explained": explained.round(4).tolist(),
         }
 
-    def likeness(self, wanted: Wanted, use: int, *, centred: bool) -> Object:
+    def likeness(self, wanted: UsesQuestion, use: int, *, centred: bool) -> Object:
         """The cosine of one use with each other, layer by layer."""
         uses = self.find(wanted)
         return {"cosines": uses.likeness(_one_of(use, uses), centred=centred).round(4).tolist()}
 
-    def clusters(self, wanted: Wanted, layer: int) -> Object:
+    def clusters(self, wanted: UsesQuestion, layer: int) -> Object:
         """The uses in two to six clusters by their vectors of a layer."""
         return {
             "clusterings": [
@@ -156,7 +156,7 @@ class Explorer:
             ]
         }
 
-    def neighbors(self, wanted: Wanted, use: int) -> Object:
+    def neighbors(self, wanted: UsesQuestion, use: int) -> Object:
         """The words of the text that are nearest to one use of a word, layer by layer."""
         uses = self.find(wanted)
         with self._looking:  # the first that asks embeds the text, and the others wait for it
@@ -186,7 +186,7 @@ class Explorer:
         """A sentence as the model reads it."""
         return {"tokens": self.read_sentence(sentence)}
 
-    def find(self, wanted: Wanted) -> Uses:
+    def find(self, wanted: UsesQuestion) -> Uses:
         """The uses of a word with their vectors."""
         collection = self._collection(wanted.text)
         return self._uses.get(

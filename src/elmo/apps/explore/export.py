@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elmo.analysis.uses import Uses
-from elmo.apps.explore.data import MADE_UP, PAIRS, Explorer, Object, Wanted
+from elmo.apps.explore.data import MADE_UP, PAIRS, Explorer, Object, UsesQuestion
 from elmo.errors import InputError
 
 STATIC = Path(__file__).parent / "static"
@@ -111,7 +111,7 @@ class Sentences:
 
 def _word(explorer: Explorer, word: str, sentences: Sentences) -> Object:
     """All that the page asks about a word."""
-    wanted = Wanted(word, most=MOST_USES)
+    wanted = UsesQuestion(word, most=MOST_USES)
     found, uses = explorer.uses(wanted), explorer.find(wanted)
     for use in found["uses"]:
         use["tokens"] = sentences.number(use["tokens"])

@@ -10,11 +10,11 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from elmo.apps.explore.data import MOST_USES, USES, Explorer, Object, UnknownTextError, Wanted
+from elmo.apps.explore.data import MOST_USES, USES, Explorer, Object, UnknownTextError, UsesQuestion
 from elmo.apps.explore.export import one_page
-from elmo.apps.server.answers import Answer, answer_json
+from elmo.apps.server.answers import WholeAnswer, answer_json
 from elmo.apps.server.bodies import read_json
-from elmo.apps.server.fields import Fields
+from elmo.apps.server.fields import RequestFields
 from elmo.apps.server.refusals import RefusedError
 from elmo.errors import UserError
 
@@ -46,10 +46,10 @@ def explore_routes(explorer: Explorer) -> list[BaseRoute]:
     async def page(_: Request) -> Response:
         return FileResponse(STATIC / "index.html", headers=HEADERS)
 
-    def use(fields: Fields) -> int:
+    def use(fields: RequestFields) -> int:
         return int(fields.integer("use", 0, least=0, most=MOST_USES))
 
-    answers: dict[str, Callable[[Fields], Object]] = {
+    answers: dict[str, Callable[[RequestFields], Object]] = {
         "start": lambda _: explorer.start(),
         "words": lambda fields: explorer.words(fields.text("text", "")),
         "text": lambda fields: explorer.take_text(fields.text("content")),
@@ -76,9 +76,9 @@ def explore_routes(explorer: Explorer) -> list[BaseRoute]:
     ]
 
 
-def wanted(fields: Fields) -> Wanted:
+def wanted(fields: RequestFields) -> UsesQuestion:
     """Which uses a request is about."""
-    return Wanted(
+    return UsesQuestion(
         fields.text("word"),
         fields.text("text", ""),
         fields.integer("most", USES, least=3, most=MOST_USES),
@@ -86,22 +86,22 @@ def wanted(fields: Fields) -> Wanted:
     )
 
 
-def _as_json(find: Callable[[Fields], Object]) -> Callable[[Fields], Response]:
+def _as_json(find: Callable[[RequestFields], Object]) -> Callable[[RequestFields], Response]:
     return lambda fields: answer_json(find(fields))
 
 
 def _as_page(explorer: Explorer, words: list[str]) -> Response:
     name = {"Content-Disposition": 'attachment; filename="elmo-explore.html"'}
-    return Answer(one_page(explorer, words).encode("utf-8"), media_type="text/html", headers=name)
+    return WholeAnswer(one_page(explorer, words).encode("utf-8"), media_type="text/html", headers=name)
 
 
-def _route(path: str, answer: Callable[[Fields], Response]) -> Route:
+def _route(path: str, answer: Callable[[RequestFields], Response]) -> Route:
     """A route whose answer to the fields of a JSON object is found in a thread."""
 
     async def endpoint(request: Request) -> Response:
         call, limits = request.state.call, request.app.state.service.limits
         call.route = path
-        fields = Fields(await read_json(request, call, limits), limits)
+        fields = RequestFields(await read_json(request, call, limits), limits)
         try:
             return await asyncio.to_thread(answer, fields)
         except UnknownTextError as error:

@@ -12,7 +12,7 @@ PIECE = 1 << 16  # bytes handed to the connection at once, which then waits unti
 WHOLE = 4 << 20  # an answer up to this size has a length, and can still become an error while it is made
 
 
-class Answer(Response):
+class WholeAnswer(Response):
     """Bytes with their length, sent piece by piece."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI's signature
@@ -53,12 +53,12 @@ async def answer_parts(parts: AsyncIterator[bytes], *, media_type: str, at_once:
         length += len(part)
         if at_once or length > WHOLE:
             return StreamedAnswer(b"".join(gathered), parts, media_type=media_type)
-    return Answer(b"".join(gathered), media_type=media_type)
+    return WholeAnswer(b"".join(gathered), media_type=media_type)
 
 
 def answer_json(values: Mapping[str, Any]) -> Response:
     """An object as JSON."""
-    return Answer(json.dumps(values, ensure_ascii=False, allow_nan=False).encode(), media_type="application/json")
+    return WholeAnswer(json.dumps(values, ensure_ascii=False, allow_nan=False).encode(), media_type="application/json")
 
 
 async def off_loop(length: int, function: Any, *arguments: Any) -> Any:

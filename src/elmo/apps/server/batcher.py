@@ -24,7 +24,7 @@ TURNS = 8  # a job gives this part of a batch at a time
 AHEAD = 2  # batches of one job that are computed and not fetched: of such a job no more is taken
 
 
-class Encoder(Protocol):
+class SentenceEncoder(Protocol):
     """What batches go through."""
 
     def encode(self, sentences: list[list[str]], *, layers: Layers, show_progress_bar: bool) -> list[Array]:
@@ -107,7 +107,7 @@ class Errand:
 class Batcher:
     """The thread with the model, and what waits for it. `done` is told tokens and seconds of each batch there."""
 
-    def __init__(self, encoder: Encoder, *, batch_tokens: int, done: Callable[[int, float], None]) -> None:
+    def __init__(self, encoder: SentenceEncoder, *, batch_tokens: int, done: Callable[[int, float], None]) -> None:
         self._encoder = encoder
         self._batch_tokens = batch_tokens
         self._done = done

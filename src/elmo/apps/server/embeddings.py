@@ -6,11 +6,11 @@ import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 
-from elmo.apps.server.answers import Answer
+from elmo.apps.server.answers import WholeAnswer
 from elmo.apps.server.batcher import Array
 from elmo.apps.server.bodies import read_json
 from elmo.apps.server.calls import Call
-from elmo.apps.server.fields import Fields
+from elmo.apps.server.fields import RequestFields
 from elmo.apps.server.formats import floats
 from elmo.apps.server.operations import Operation, object_of
 from elmo.apps.server.refusals import wrong_value
@@ -49,7 +49,7 @@ ANSWER = {
 
 async def embeddings(service: Service, call: Call, request: Request) -> Response:
     """Answer it."""
-    fields = Fields(await read_json(request, call, service.limits), service.limits)
+    fields = RequestFields(await read_json(request, call, service.limits), service.limits)
     call.watch(request.receive)
     inputs = fields.texts("input", tokens=False)
     service.check_model(fields.text("model", None))
@@ -71,7 +71,7 @@ async def embeddings(service: Service, call: Call, request: Request) -> Response
     tokens = sum(len(text.tokens) for text in texts)
     head = f'{{"object": "list", "model": {service.json_name}, '
     usage = f'"usage": {{"prompt_tokens": {tokens}, "total_tokens": {tokens}}}, '
-    return Answer(f'{head}{usage}"data": [{", ".join(data)}]}}'.encode(), media_type="application/json")
+    return WholeAnswer(f'{head}{usage}"data": [{", ".join(data)}]}}'.encode(), media_type="application/json")
 
 
 def _base64(vector: Array) -> str:

@@ -13,7 +13,7 @@ LARGEST = 1e30  # of a number in a vector: its square is a number too
 _REQUIRED = object()
 
 
-class Fields:
+class RequestFields:
     """The fields of one JSON object. `end` refuses those that nobody took."""
 
     def __init__(self, values: Mapping[str, Any], limits: Limits) -> None:

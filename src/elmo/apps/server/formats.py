@@ -21,7 +21,7 @@ from elmo.text.tokens import Tokens
 Floats = npt.NDArray[np.floating[Any]]
 
 
-class Entry(NamedTuple):
+class AnswerEntry(NamedTuple):
     """One text of the answer."""
 
     number: int  # from 0
@@ -60,7 +60,7 @@ class Head:
         return own if self.layers is None else (self.layers, *own)
 
 
-class Format(ABC):
+class AnswerFormat(ABC):
     """Writes one answer: `begin`, any number of `part`s with entries in order, `end`."""
 
     media_type: str
@@ -74,7 +74,7 @@ class Format(ABC):
         return b""
 
     @abstractmethod
-    def part(self, entries: Sequence[Entry]) -> bytes:
+    def part(self, entries: Sequence[AnswerEntry]) -> bytes:
         """Some entries."""
 
     def end(self) -> bytes:
@@ -82,7 +82,7 @@ class Format(ABC):
         return b""
 
 
-class Json(Format):
+class Json(AnswerFormat):
     """One object: model, dim, and the results in a list."""
 
     media_type = "application/json"
@@ -92,7 +92,7 @@ class Json(Format):
         """Up to the list."""
         return (json.dumps({"model": self.head.model, "dim": self.head.dim})[:-1] + ', "results": [').encode()
 
-    def part(self, entries: Sequence[Entry]) -> bytes:
+    def part(self, entries: Sequence[AnswerEntry]) -> bytes:
         """Objects with commas between them."""
         comma = "" if self._first else ", "
         self._first = self._first and not entries
@@ -103,18 +103,18 @@ class Json(Format):
         return b"]}"
 
 
-class Ndjson(Format):
+class Ndjson(AnswerFormat):
     """One object a line."""
 
     media_type = "application/x-ndjson"
     at_once = True
 
-    def part(self, entries: Sequence[Entry]) -> bytes:
+    def part(self, entries: Sequence[AnswerEntry]) -> bytes:
         """Lines."""
         return "".join(_object(entry) + "\n" for entry in entries).encode()
 
 
-class Npz(Format):
+class Npz(AnswerFormat):
     """Arrays `0`, `1`, ... with `0.tokens`, `0.offsets` and `0.sentence_starts`, as `elmo embed` writes."""
 
     media_type = "application/x-npz"
@@ -124,7 +124,7 @@ class Npz(Format):
         self._sink = _Sink()
         self._archive = zipfile.ZipFile(self._sink, "w", zipfile.ZIP_STORED, allowZip64=True)
 
-    def part(self, entries: Sequence[Entry]) -> bytes:
+    def part(self, entries: Sequence[AnswerEntry]) -> bytes:
         """Members of the archive."""
         for entry in entries:
             self._add(f"{entry.number}", entry.vectors)
@@ -146,7 +146,7 @@ class Npz(Format):
             np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
 
 
-class Safetensors(Format):
+class Safetensors(AnswerFormat):
     """Tensors `0`, `1`, ...; model, tokens, offsets and sentence starts as JSON in the metadata."""
 
     media_type = "application/vnd.safetensors"
@@ -154,7 +154,7 @@ class Safetensors(Format):
     def begin(self) -> bytes:
         """The header: all shapes are known by now."""
         name, width = ("F32", 4) if self.head.dtype == "float32" else ("F16", 2)
-        entries = [Entry(n, text, np.empty(0)) for n, text in enumerate(self.head.texts)]
+        entries = [AnswerEntry(n, text, np.empty(0)) for n, text in enumerate(self.head.texts)]
         facts = {
             "model": self.head.model,
             "tokens": json.dumps([entry.tokens for entry in entries]),
@@ -171,12 +171,12 @@ class Safetensors(Format):
         header += b" " * (-len(header) % 8)
         return len(header).to_bytes(8, "little") + header
 
-    def part(self, entries: Sequence[Entry]) -> bytes:
+    def part(self, entries: Sequence[AnswerEntry]) -> bytes:
         """Their numbers, little-endian."""
         return b"".join(np.ascontiguousarray(_little(entry.vectors)).tobytes() for entry in entries)
 
 
-class Arrow(Format):
+class Arrow(AnswerFormat):
     """Arrow's stream: a record batch a batch of the model, a row a text; columns as `elmo embed` has in Parquet."""
 
     media_type = "application/vnd.apache.arrow.stream"
@@ -197,7 +197,7 @@ class Arrow(Format):
         self._sink = _Sink()
         self._writer = pyarrow.ipc.new_stream(pyarrow.PythonFile(self._sink, "w"), self._schema)
 
-    def part(self, entries: Sequence[Entry]) -> bytes:
+    def part(self, entries: Sequence[AnswerEntry]) -> bytes:
         """A record batch."""
         if entries:
             self._writer.write_batch(self._batch(entries))
@@ -208,7 +208,7 @@ class Arrow(Format):
         self._writer.close()
         return self._sink.take()
 
-    def _batch(self, entries: Sequence[Entry]) -> Any:
+    def _batch(self, entries: Sequence[AnswerEntry]) -> Any:
         arrow = self._arrow
         places = [entry.offsets for entry in entries]
         columns = [
@@ -248,9 +248,9 @@ class _Sink(io.RawIOBase):
         return found
 
 
-def known_formats() -> dict[str, type[Format]]:
+def known_formats() -> dict[str, type[AnswerFormat]]:
     """All that can be made here by media type; the first is what is sent where nothing is asked for."""
-    known: list[type[Format]] = [Json, Ndjson, Npz, Safetensors]
+    known: list[type[AnswerFormat]] = [Json, Ndjson, Npz, Safetensors]
     if importlib.util.find_spec("pyarrow") is not None:  # the extra `parquet`
         known.append(Arrow)
     return {format_.media_type: format_ for format_ in known}
@@ -285,7 +285,7 @@ def floats(array: Floats) -> str:
     return "[" + ", ".join(["%.9g"] * len(array)) % tuple(array.tolist()) + "]"
 
 
-def _object(entry: Entry) -> str:
+def _object(entry: AnswerEntry) -> str:
     known = {"tokens": entry.tokens, "offsets": entry.offsets, "sentence_starts": entry.sentence_starts}
     return json.dumps(known)[:-1] + f', "vectors": {floats(entry.vectors)}}}'
 

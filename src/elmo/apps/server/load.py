@@ -3,7 +3,7 @@
 import math
 
 from elmo.apps.server.limits import Limits
-from elmo.apps.server.metrics import Metrics
+from elmo.apps.server.metrics import ServerMetrics
 from elmo.apps.server.refusals import RefusedError
 
 LONGEST_RETRY = 60  # seconds
@@ -14,7 +14,7 @@ FORGETTING = 0.2
 class Load:
     """Counts of one event loop; no other thread touches them."""
 
-    def __init__(self, limits: Limits, metrics: Metrics) -> None:
+    def __init__(self, limits: Limits, metrics: ServerMetrics) -> None:
         self._limits = limits
         self._metrics = metrics
         self._rate = FIRST_RATE

@@ -6,7 +6,7 @@ TOKENS = (1, 16, 64, 256, 1024, 4096, 16384, 65536)
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 
 
-class Metrics:
+class ServerMetrics:
     """The numbers of one server."""
 
     def __init__(self) -> None:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from elmo.apps.server.answers import Answer, off_loop
+from elmo.apps.server.answers import WholeAnswer, off_loop
 from elmo.apps.server.bodies import read_json
 from elmo.apps.server.calls import Call
-from elmo.apps.server.fields import Fields, kind, whole
+from elmo.apps.server.fields import RequestFields, kind, whole
 from elmo.apps.server.operations import OBJECT, Operation, Schema, object_of
 from elmo.apps.server.refusals import RefusedError, wrong_value
 from elmo.apps.server.schemas import STRING, answer_of, list_of
@@ -31,7 +31,7 @@ RECORD: Schema = {"type": "object", "description": "A line of a .jsonl file of t
 
 async def predict(service: Service, call: Call, request: Request) -> Response:
     """Answer it; the examples of one input stay together, and others have their turn between them."""
-    fields = Fields(await read_json(request, call, service.limits), service.limits)
+    fields = RequestFields(await read_json(request, call, service.limits), service.limits)
     call.watch(request.receive)
     name = fields.text("task", None)
     trained = _choose(service, name)
@@ -44,7 +44,7 @@ async def predict(service: Service, call: Call, request: Request) -> Response:
     results: list[dict[str, Any]] = []
     for part in parts:
         results += await service.run(call, 0, lambda part=part: trained.report(part))  # type: ignore[misc]
-    return Answer(json.dumps({"task": trained.name, "results": results}).encode(), media_type="application/json")
+    return WholeAnswer(json.dumps({"task": trained.name, "results": results}).encode(), media_type="application/json")
 
 
 def _choose(service: Service, name: str | None) -> "TrainedTask":
@@ -58,7 +58,7 @@ def _choose(service: Service, name: str | None) -> "TrainedTask":
     return service.tasks[name]
 
 
-def _read_inputs(fields: Fields, service: Service) -> list[Any]:
+def _read_inputs(fields: RequestFields, service: Service) -> list[Any]:
     """Lines of raw text, or the records of a .jsonl file: one or the other."""
     given = fields.anything("inputs")
     inputs = given if isinstance(given, list) else [given]

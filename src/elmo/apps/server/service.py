@@ -15,7 +15,7 @@ from elmo.apps.server.batcher import Array, Batcher
 from elmo.apps.server.calls import Call
 from elmo.apps.server.limits import Limits
 from elmo.apps.server.load import Load
-from elmo.apps.server.metrics import Metrics
+from elmo.apps.server.metrics import ServerMetrics
 from elmo.apps.server.refusals import RefusedError
 from elmo.apps.server.texts import count_tokens, embed
 from elmo.embed.choices import Layers
@@ -46,7 +46,7 @@ class Service:
     index: "WordIndex | None" = None
     key: str | None = None
     hosts: frozenset[str] | None = None  # names that it answers to; None: any
-    metrics: Metrics = field(default_factory=Metrics)
+    metrics: ServerMetrics = field(default_factory=ServerMetrics)
     sha256: str | None = None  # of the model's numbers, which takes a moment to know
     is_warm: bool = False
     is_draining: bool = False

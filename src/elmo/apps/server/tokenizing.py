@@ -7,8 +7,8 @@ from starlette.responses import Response
 from elmo.apps.server.answers import answer_json
 from elmo.apps.server.bodies import read_json
 from elmo.apps.server.calls import Call
-from elmo.apps.server.fields import Fields
-from elmo.apps.server.formats import Entry
+from elmo.apps.server.fields import RequestFields
+from elmo.apps.server.formats import AnswerEntry
 from elmo.apps.server.operations import OBJECT, Operation, object_of
 from elmo.apps.server.schemas import INTEGER, STRING, answer_of, flag, list_of
 from elmo.apps.server.service import Service
@@ -17,13 +17,13 @@ from elmo.apps.server.texts import tokenize
 
 async def tokenize_texts(service: Service, call: Call, request: Request) -> Response:
     """Answer /tokenize."""
-    fields = Fields(await read_json(request, call, service.limits), service.limits)
+    fields = RequestFields(await read_json(request, call, service.limits), service.limits)
     inputs = fields.texts("inputs", tokens=False)
     split = fields.flag("split_sentences", default=True)
     fields.end()
     texts = await tokenize(inputs, service.tokenizer, split=split, param="inputs")
     nothing = np.empty(0)
-    entries = [Entry(number, text, nothing) for number, text in enumerate(texts)]
+    entries = [AnswerEntry(number, text, nothing) for number, text in enumerate(texts)]
     results = [{"tokens": e.tokens, "offsets": e.offsets, "sentence_starts": e.sentence_starts} for e in entries]
     return answer_json({"tokenizer": service.tokenizer.to_dict(), "results": results})
 

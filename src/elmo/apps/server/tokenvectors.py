@@ -10,8 +10,8 @@ from starlette.responses import Response
 from elmo.apps.server.answers import answer_parts, off_loop
 from elmo.apps.server.bodies import read_json
 from elmo.apps.server.calls import Call
-from elmo.apps.server.fields import Fields
-from elmo.apps.server.formats import Entry, Floats, Format, Head, choose_format, known_formats
+from elmo.apps.server.fields import RequestFields
+from elmo.apps.server.formats import AnswerEntry, AnswerFormat, Floats, Head, choose_format, known_formats
 from elmo.apps.server.operations import Operation, object_of
 from elmo.apps.server.refusals import RefusedError
 from elmo.apps.server.schemas import BINARY, INTEGER, NUMBER, STRING, answer_of, flag, layers, list_of, model_field
@@ -26,7 +26,7 @@ async def embed_tokens(service: Service, call: Call, request: Request) -> Respon
     chosen = choose_format(request.headers.get("accept", ""), known)
     if chosen is None:
         raise RefusedError(406, f"Accept names no format that is given here: {', '.join(known)}", param="Accept")
-    fields = Fields(await read_json(request, call, service.limits), service.limits)
+    fields = RequestFields(await read_json(request, call, service.limits), service.limits)
     call.watch(request.receive)
     embedder = service.embedder
     inputs = fields.texts("inputs", tokens=True)
@@ -45,7 +45,9 @@ async def embed_tokens(service: Service, call: Call, request: Request) -> Respon
         yield writer.begin()
         numbers = count()
         async for found in embed(service.batcher, texts, layers):
-            entries = [Entry(number, texts[number], vectors) for number, vectors in zip(numbers, found, strict=False)]
+            entries = [
+                AnswerEntry(number, texts[number], vectors) for number, vectors in zip(numbers, found, strict=False)
+            ]
             length = sum(entry.vectors.size for entry in entries)
             yield await off_loop(length, _write, writer, entries, normalize, dtype)
         yield writer.end()
@@ -53,7 +55,7 @@ async def embed_tokens(service: Service, call: Call, request: Request) -> Respon
     return await answer_parts(parts(), media_type=chosen, at_once=writer.at_once)
 
 
-def _write(writer: Format, entries: list[Entry], normalize: bool, dtype: str) -> bytes:
+def _write(writer: AnswerFormat, entries: list[AnswerEntry], normalize: bool, dtype: str) -> bytes:
     return writer.part([entry._replace(vectors=_finished(entry.vectors, normalize, dtype)) for entry in entries])
 
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from elmo.apps.server.answers import answer_json
 from elmo.apps.server.bodies import read_json
 from elmo.apps.server.calls import Call
-from elmo.apps.server.fields import Fields
+from elmo.apps.server.fields import RequestFields
 from elmo.apps.server.operations import Operation
 from elmo.apps.server.refusals import RefusedError, wrong_value
 from elmo.apps.server.service import Service
@@ -34,7 +34,7 @@ async def similar(service: Service, call: Call, request: Request) -> Response:
     """The cosine of a word in two sentences, layer by layer."""
     from elmo.analysis.similarity import compare_word
 
-    fields = Fields(await read_json(request, call, service.limits), service.limits)
+    fields = RequestFields(await read_json(request, call, service.limits), service.limits)
     call.watch(request.receive)
     word, other = fields.text("word"), fields.text("with", None)
     first, second = fields.text("first"), fields.text("second")
@@ -51,7 +51,7 @@ async def neighbors(service: Service, call: Call, request: Request) -> Response:
     """The nearest neighbours of a word in its sentence: in the index, or in the texts of the request."""
     from elmo.analysis.neighbors import Question
 
-    fields = Fields(await read_json(request, call, service.limits), service.limits)
+    fields = RequestFields(await read_json(request, call, service.limits), service.limits)
     call.watch(request.receive)
     question = Question(
         fields.text("word"), fields.text("sentence"), fields.integer("occurrence", None, least=1, most=LONGEST_SENTENCE)
@@ -85,7 +85,7 @@ async def neighbors(service: Service, call: Call, request: Request) -> Response:
 async def search(service: Service, call: Call, request: Request) -> Response:
     """The uses in the index that are nearest to a vector; without one, the uses of a word in the order of the text."""
     index = _index(service)
-    fields = Fields(await read_json(request, call, service.limits), service.limits)
+    fields = RequestFields(await read_json(request, call, service.limits), service.limits)
     vector = fields.numbers("vector", service.embedder.dim)
     word = fields.text("word", None)
     count = fields.integer("count", 5, least=1, most=MOST_FOUND)
@@ -161,7 +161,7 @@ def _index(service: Service) -> Any:
     return service.index
 
 
-def _layer_and_centring(service: Service, fields: Fields) -> tuple[Any, bool]:
+def _layer_and_centring(service: Service, fields: RequestFields) -> tuple[Any, bool]:
     layer = fields.layers(service.embedder.layer_count, None, name="layer", all_too=False)
     return layer, fields.flag("centred", default=False)
 

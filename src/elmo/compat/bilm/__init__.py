@@ -4,13 +4,13 @@ What `sess.run(ops[...], feed_dict={placeholder: ids})` gave is what calling the
 from call to call by batch row, as in a session; `reset_states()` is what running the initializer again was.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elmo.compat.bilm.batchers import Batcher, TokenBatcher
 from elmo.compat.bilm.dumps import dump_bilm_embeddings, dump_token_embeddings
 from elmo.compat.bilm.model import BidirectionalLanguageModel
 from elmo.compat.bilm.vocabulary import UnicodeCharsVocabulary, Vocabulary
-from elmo.errors import imported
+from elmo.lazy import loaded_on_use
 
 if TYPE_CHECKING:
     from elmo.compat.bilm.mixing import reset_variables, trainable_variables, weight_layers
@@ -28,14 +28,6 @@ __all__ = [
     "weight_layers",
 ]
 
-_OF_TORCH = ("reset_variables", "trainable_variables", "weight_layers")  # what learns
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _OF_TORCH:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return imported("elmo.compat.bilm.mixing", name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_OF_TORCH])
+__getattr__, __dir__ = loaded_on_use(
+    __name__, dict.fromkeys(("reset_variables", "trainable_variables", "weight_layers"), "elmo.compat.bilm.mixing")
+)

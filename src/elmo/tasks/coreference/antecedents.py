@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from elmo.tasks.coreference.spans import Kept
+from elmo.tasks.coreference.spans import KeptSpans
 from elmo.tasks.networks.masking import lowest
 
 BLOCK = 512  # spans whose pairs are scored together; with a gradient their vectors are made once more, block by block
@@ -47,7 +47,7 @@ class AntecedentScorer(nn.Module):
         self.register_buffer("_edges", torch.tensor(DISTANCES), persistent=False)
         self._edges: Tensor
 
-    def forward(self, kept: Kept, speakers: Tensor) -> Antecedents:
+    def forward(self, kept: KeptSpans, speakers: Tensor) -> Antecedents:
         """Spans, and the number of the speaker of each (0: unknown) [K]."""
         K = len(kept.scores)
         vectors = kept.vectors

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from elmo.errors import ConfigError
 from elmo.tasks.coreference.antecedents import Antecedents, AntecedentScorer
 from elmo.tasks.coreference.chains import Chain, Mention
-from elmo.tasks.coreference.spans import Kept, SpanScorer
+from elmo.tasks.coreference.spans import KeptSpans, SpanScorer
 from elmo.tasks.embedding.embedding import Embedded, TaskEmbedding
 from elmo.tasks.networks.encoder import Encoder
 from elmo.tasks.networks.masking import lowest
@@ -141,7 +141,7 @@ class Coreferences(TaskModel):
 
     def _read(
         self, embedded: Embedded, batch: Batch, part: _Part, *, first: Tensor | None = None
-    ) -> tuple[Kept, Antecedents]:
+    ) -> tuple[KeptSpans, Antecedents]:
         """The kept spans of a document, by tokens of the part, and their antecedents. `first`: which are kept first."""
         tokens = slice(part.first, part.first + part.size)
         device = embedded.mask.device
@@ -169,7 +169,7 @@ class Coreferences(TaskModel):
         states: Tensor = self.rnn(x[places], lengths)[inside]
         return states
 
-    def _loss(self, kept: Kept, antecedents: Antecedents, chains: Tensor) -> Tensor:
+    def _loss(self, kept: KeptSpans, antecedents: Antecedents, chains: Tensor) -> Tensor:
         """`chains` [K]: that of each kept span, 0 for those that are no mention."""
         same = (chains[antecedents.spans] == chains[:, None]) & (chains[:, None] > 0)
         scores = antecedents.scores
@@ -193,7 +193,7 @@ class Coreferences(TaskModel):
         return table
 
 
-def _found(kept: Kept, antecedents: Antecedents, *, singletons: bool, believe: bool) -> FoundChains:
+def _found(kept: KeptSpans, antecedents: Antecedents, *, singletons: bool, believe: bool) -> FoundChains:
     """Each span joins the chain of its best antecedent."""
     best = antecedents.scores.argmax(1)  # 0: none
     refers = (best > 0).tolist()

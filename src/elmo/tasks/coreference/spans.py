@@ -22,7 +22,7 @@ from elmo.tasks.ragged import Integers
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptSpans:
     """The spans that are kept, in the order of the document: from their first token, then by their last."""
 
     starts: Tensor  # [K]
@@ -50,7 +50,7 @@ class SpanScorer(nn.Module):
 
     def forward(
         self, states: Tensor, own: Tensor, sentences: Tensor, *, most: int, first: Tensor | None = None
-    ) -> Kept:
+    ) -> KeptSpans:
         """States [T, H] and vectors [T, E] of the tokens, the sentence of each [T] -> at most so many spans.
 
         `first` [W, T], by width and first token: the spans that come before others, whatever they score.
@@ -70,7 +70,7 @@ class SpanScorer(nn.Module):
         widths = self.widths(finishes - begins)
         vectors = torch.cat([states[begins], states[finishes], heads, widths], dim=1)
         hidden = self.first(states[begins]) + self.last(states[finishes]) + self.head(heads) + self.wide(widths)
-        return Kept(begins, finishes, vectors, self._score(hidden))
+        return KeptSpans(begins, finishes, vectors, self._score(hidden))
 
     def _score(self, hidden: Tensor) -> Tensor:
         """The scorer from the sum of its first layer [.., F] on."""
