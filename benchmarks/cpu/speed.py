@@ -6,10 +6,10 @@ Random weights of the published sizes. Sentences (one a line, tokens with white 
 and 64, all layers; the word cache is emptied before each pass, so that no word is known beforehand. Every contestant
 runs in a process of its own, in turn, round by round, so that other work on the machine meets all alike; the best pass
 counts. `nn.LSTM` (projected, packed sequences, no clips) is timed against our stack alone, from ready token vectors.
-Prints tokens a second, peak memory, the time from the start of the process to its first vector, and the
-share of what the processor's instructions reach by themselves (benchmarks.cpu.peaks). Time on a quiet
-machine: the load is printed. On a busy one, `--clock cpu --threads 1` compares the work itself, in tokens for each
-second of CPU time.
+Prints tokens a second, peak memory, the time from the start of the process to its first vector, and the share of what
+the processor's instructions, and a library's matrix product, reach (benchmarks.cpu.peaks). Time on a quiet machine: the
+load is printed. On a busy one, `--clock cpu --threads 1` compares the work itself, in tokens for each second of CPU
+time.
 """
 
 import argparse
@@ -227,17 +227,19 @@ def report(size: str, found: dict[str, Found], sentences: list[list[str]]) -> No
 def report_shares(size: str, found: dict[str, Found], sentences: list[list[str]], *, threads: int) -> None:
     """What part of the time the products alone would take at the rate of the processor's instructions."""
     sys.path.insert(0, str(Path(__file__).parents[2]))
-    from benchmarks.cpu.peaks import operations, peaks
+    from benchmarks.cpu.peaks import gemm_rate, operations, peaks
     from elmo.pretrain.sizes import model_of_size
 
     work = [operations(model_of_size(size), sentences[:count]) for count in COUNTS[size]]
     rates = peaks()
-    for name, kind in OURS.items():
-        if name in found and kind in rates:
-            peak = rates[kind] * threads
-            shares = [done / peak / 1e9 / found[name][str(batch)] for batch, done in zip(BATCHES, work, strict=True)]
+    limits = [(name, "the instructions' peak", rates[kind]) for name, kind in OURS.items() if kind in rates]
+    limits.append(("elmo", "NumPy's product", gemm_rate()))
+    for name, limit, rate in limits:
+        if name in found:
+            floors = [done / rate / threads / 1e9 for done in work]
+            shares = [floor / found[name][str(batch)] for batch, floor in zip(BATCHES, floors, strict=True)]
             percent = " / ".join(f"{100 * share:.0f}" for share in shares)
-            print(f"  {name}: {percent} % of the peak of {threads} threads ({peak:.0f} billion operations a second)")
+            print(f"  {name}: {percent} % of {limit} ({rate * threads:.0f} billion a second, threads: {threads})")
 
 
 def machine() -> str:

@@ -48,6 +48,7 @@ void convolve(const Encoder& e, const int64_t* ids, long first, long last, float
             embedded.insert(embedded.end(), e.table + row[k] * e.E, e.table + (row[k] + 1) * e.E);
     }
     std::vector<const float*> windows(e.C);
+    const float zeros[PW] = {};
     long offset = 0;
     for (long f = 0; f < e.widths; f++) {
         const Matrix& w = e.filters[f];
@@ -57,12 +58,11 @@ void convolve(const Encoder& e, const int64_t* ids, long first, long last, float
             for (long word = first; word < last; word++) {
                 long V_ = columns[word - first] - e.width[f] + 1;
                 for (long v = 0; v < V_; v++) windows[v] = &embedded[start[word - first] + v * e.E];
-                std::fill(scores.begin(), scores.begin() + V_ * PW, 0.0f);
                 long tiles = (V_ + MOST_ROWS - 1) / MOST_ROWS;
                 const char* here = reinterpret_cast<const char*>(data + p * K * PW);
                 for (long t = 0, m = 0; t < tiles; t++) {
                     long n = (V_ - m + tiles - t - 1) / (tiles - t);
-                    TILES<Singles>[n](&windows[m], K, data + p * K * PW, 0, &scores[m * PW], PW, here, 0);
+                    TILES<Singles>[n](&windows[m], K, data + p * K * PW, 0, Sums{&scores[m * PW], PW, zeros, 0}, here, 0);
                     m += n;
                 }
                 V best[2] = {load(&scores[0]), load(&scores[VW])};
@@ -96,14 +96,9 @@ void encode(const Encoder& e, const int64_t* ids, long W, float* out, Team& team
             rows.add(x, n, ld);
             rows.prepare(e.carry[k].numbers, e.F);
             for (long p = p0; p < p1; p++) {
-                for (long m = 0; m < n; m++) {
-                    const float* bias = e.carry_bias + (k * panels + p) * PW;
-                    std::copy(bias, bias + PW, &carry[m * PW]);
-                    bias = e.transform_bias + (k * panels + p) * PW;
-                    std::copy(bias, bias + PW, &transform[m * PW]);
-                }
-                multiply(rows, e.carry[k], p, p + 1, carry.data(), PW);
-                multiply(rows, e.transform[k], p, p + 1, transform.data(), PW);
+                const long bias = (k * panels + p) * PW;
+                multiply(rows, e.carry[k], p, p + 1, Sums{carry.data(), PW, e.carry_bias + bias, 0});
+                multiply(rows, e.transform[k], p, p + 1, Sums{transform.data(), PW, e.transform_bias + bias, 0});
                 for (long m = 0; m < n; m++)
                     for (int j = 0; j < PW; j += VW) {
                         V gate = sigmoid(load(&carry[m * PW + j])).value(), old = load(x + m * ld + p * PW + j);
@@ -122,9 +117,7 @@ void encode(const Encoder& e, const int64_t* ids, long W, float* out, Team& team
             rows.add(x, n, ld);
             rows.prepare(e.projection.numbers, e.F);
             for (long q = q0; q < q1; q++) {
-                for (long m = 0; m < n; m++)
-                    std::copy(e.projection_bias + q * PW, e.projection_bias + (q + 1) * PW, &carry[m * PW]);
-                multiply(rows, e.projection, q, q + 1, carry.data(), PW);
+                multiply(rows, e.projection, q, q + 1, Sums{carry.data(), PW, e.projection_bias + q * PW, 0});
                 for (long m = 0; m < n; m++)
                     std::copy(&carry[m * PW], &carry[m * PW] + std::min(long(PW), long(e.D) - q * PW),
                               out + (from + m) * e.D + q * PW);

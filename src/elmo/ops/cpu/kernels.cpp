@@ -60,7 +60,6 @@ int elmo_lstmp(const Layer* layers, const Sizes* sizes, int64_t R, const int64_t
     try {
         const Sizes& s = *sizes;
         const long panels = up(s.H, PW) / PW;
-        const long held = std::max(HOISTED, long(s.B));
         const int groups = int(std::max<int64_t>(1, std::min(threads, R)));  // directions at the same time
         const int size = int(std::max<int64_t>(1, threads / groups));
         struct Space {
@@ -70,8 +69,7 @@ int elmo_lstmp(const Layer* layers, const Sizes* sizes, int64_t R, const int64_t
         };
         std::vector<std::unique_ptr<Space>> spaces;
         for (int g = 0; g < groups; g++)
-            spaces.emplace_back(new Space(size, std::min(held, long(s.T * s.B)) * (panels * 4 * PW + PW),
-                                          s.B * (panels * PW + PW)));
+            spaces.emplace_back(new Space(size, gate_positions(s.T, s.B) * panels * GATES, s.B * (panels * PW + PW)));
         run(groups * size, [&](int n) {
             Space& space = *spaces[n / size];
             for (long r = n / size; r < R; r += groups) {
@@ -163,7 +161,7 @@ int elmo_self_test() {
             rows.add(a.data(), M, K);
             rows.prepare(numbers, K);
             std::vector<float> c(M * columns, 1.0f);
-            multiply(rows, matrix, 0, columns / PW, c.data(), columns);
+            multiply(rows, matrix, 0, columns / PW, onto(c.data(), columns));
             for (long m = 0; m < M; m++)
                 for (long n = 0; n < N; n++) {
                     double sum = 1;

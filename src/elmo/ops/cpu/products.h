@@ -1,8 +1,9 @@
 // Products of rows with a packed matrix, in floats, in bytes or in bfloat16, and packing itself.
 //
 // A weight matrix [K, N] is packed into panels of PW columns, each [K][PW] (bfloat16: [K / 2][PW][2]; int8: [K / 4][PW][4],
-// then scales and sums of the columns). Every number of a product is summed over k in one order, whatever rows stand beside it and whatever thread
-// computes it: float results do not depend on the batch or on the number of threads, to the last bit.
+// then scales and sums of the columns). Every number of a product is summed over k in one order, whatever rows stand
+// beside it and whatever thread computes it: float results do not depend on the batch or on the number of threads, to
+// the last bit.
 
 #pragma once
 
@@ -60,9 +61,22 @@ struct Paired {
     }
 };
 
-// c[MR][NP * PW] += a[MR][K] b; each k asks for a further piece of what is needed next.
+// Where sums go: to[m][n] = from[m][n] + sum. A stride of 0: all rows begin with the same numbers.
+struct Sums {
+    float* to;
+    long stride;
+    const float* from;
+    long from_stride;
+    Sums at(long row, long column) const {
+        return {to + row * stride + column, stride, from + row * from_stride + column, from_stride};
+    }
+    Sums again() const { return {to, stride, to, stride}; }  // onto what is there
+};
+inline Sums onto(float* c, long stride) { return {c, stride, c, stride}; }
+
+// c[MR][NP * PW] + a[MR][K] b; each k asks for a further piece of what is needed next.
 template <class Term, int MR, int NP>
-void tile(const float* const* rows, long K, const float* b, long panel, float* c, long ldc, const char* next, long step) {
+void tile(const float* const* rows, long K, const float* b, long panel, const Sums& c, const char* next, long step) {
     V acc[MR][NP * 2] = {};
     const float* a[MR];
 #pragma GCC unroll 16
@@ -80,17 +94,17 @@ void tile(const float* const* rows, long K, const float* b, long panel, float* c
             for (int j = 0; j < NP * 2; j++) acc[i][j] = Term::add(acc[i][j], x, w[j]);
         }
     }
+    float* to = c.to;
+    const float* from = c.from;
+    const long stride = c.stride, from_stride = c.from_stride;
 #pragma GCC unroll 16
-    for (int i = 0; i < MR; i++) {
+    for (int i = 0; i < MR; i++, to += stride, from += from_stride) {
 #pragma GCC unroll 8
-        for (int j = 0; j < NP * 2; j++) {
-            float* to = c + i * ldc + j * VW;
-            store(to, load(to) + acc[i][j]);
-        }
+        for (int j = 0; j < NP * 2; j++) store(to + j * VW, load(from + j * VW) + acc[i][j]);
     }
 }
 
-typedef void (*Tile)(const float* const*, long, const float*, long, float*, long, const char*, long);
+typedef void (*Tile)(const float* const*, long, const float*, long, const Sums&, const char*, long);
 template <class Term>
 constexpr Tile TILES[] = {nullptr,          tile<Term, 1, 1>, tile<Term, 2, 1>, tile<Term, 3, 1>, tile<Term, 4, 1>,
                           tile<Term, 5, 1>, tile<Term, 6, 1>,
@@ -123,39 +137,58 @@ inline VI dot(VI acc, int32_t activations, const int8_t* weights) {
 #endif
 }
 
-template <int MR>
-void tile8(const uint8_t* const* rows, const float* scales, const float* lows, long K4, const int8_t* b,
-           const float* column_scales, const float* column_sums, float* c, long ldc, const char* next, long step) {
-    VI acc[MR][2] = {};
+// The bytes of NP panels, `panel` apart, and what belongs to their columns.
+struct BytePanels {
+    const int8_t* bytes;
+    long panel;
+    const float *scales, *sums;
+};
+
+template <int MR, int NP>
+void tile8(const uint8_t* const* rows, const float* scales, const float* lows, long K4, const BytePanels& b, const Sums& c,
+           const char* next, long step) {
+    VI acc[MR][NP * 2] = {};
+    const uint8_t* a[MR];
+#pragma GCC unroll 16
+    for (int i = 0; i < MR; i++) a[i] = rows[i];
+    const int8_t* bytes = b.bytes;
+    const long panel = b.panel;
     for (long k = 0; k < K4; k++) {
-        const int8_t* w = b + k * PW * 4;
+        const int8_t* w = bytes + k * PW * 4;
         __builtin_prefetch(next + k * step, 0, 2);
         if (step > LINE) __builtin_prefetch(next + k * step + LINE, 0, 2);
 #pragma GCC unroll 16
         for (int i = 0; i < MR; i++) {
             int32_t x;
-            std::memcpy(&x, rows[i] + k * 4, 4);
-            acc[i][0] = dot(acc[i][0], x, w);
-            acc[i][1] = dot(acc[i][1], x, w + VW * 4);
+            std::memcpy(&x, a[i] + k * 4, 4);
+#pragma GCC unroll 8
+            for (int j = 0; j < NP * 2; j++) acc[i][j] = dot(acc[i][j], x, w + (j / 2) * panel + (j % 2) * VW * 4);
         }
     }
+    V column_scales[NP * 2], column_sums[NP * 2];  // read before anything is written: they could be what is written
+#pragma GCC unroll 8
+    for (int j = 0; j < NP * 2; j++) column_scales[j] = load(b.scales + j * VW), column_sums[j] = load(b.sums + j * VW);
+    float* to = c.to;
+    const float* from = c.from;
+    const long stride = c.stride, from_stride = c.from_stride;
 #pragma GCC unroll 16
-    for (int i = 0; i < MR; i++)
-        for (int j = 0; j < 2; j++) {
-            V sum = __builtin_convertvector(acc[i][j], V);
-            V product = sum * load(column_scales + j * VW) * scales[i] + load(column_sums + j * VW) * lows[i];
-            store(c + i * ldc + j * VW, load(c + i * ldc + j * VW) + product);
+    for (int i = 0; i < MR; i++, to += stride, from += from_stride) {
+        const float scale = scales[i], low = lows[i];
+#pragma GCC unroll 8
+        for (int j = 0; j < NP * 2; j++) {
+            V product = __builtin_convertvector(acc[i][j], V) * column_scales[j] * scale + column_sums[j] * low;
+            store(to + j * VW, load(from + j * VW) + product);
         }
+    }
 }
 
-typedef void (*Tile8)(const uint8_t* const*, const float*, const float*, long, const int8_t*, const float*, const float*,
-                      float*, long, const char*, long);
+typedef void (*Tile8)(const uint8_t* const*, const float*, const float*, long, const BytePanels&, const Sums&, const char*,
+                      long);
+const Tile8 TILES8[] = {nullptr,     tile8<1, 1>, tile8<2, 1>,  tile8<3, 1>,  tile8<4, 1>, tile8<5, 1>, tile8<6, 1>,
 #if defined(__AVX512F__)
-const Tile8 TILES8[] = {nullptr,  tile8<1>, tile8<2>, tile8<3>,  tile8<4>,  tile8<5>, tile8<6>,
-                        tile8<7>, tile8<8>, tile8<9>, tile8<10>, tile8<11>, tile8<12>};
-#else
-const Tile8 TILES8[] = {nullptr, tile8<1>, tile8<2>, tile8<3>, tile8<4>, tile8<5>, tile8<6>};
+                        tile8<7, 1>, tile8<8, 1>, tile8<9, 1>, tile8<10, 1>, tile8<11, 1>, tile8<12, 1>
 #endif
+};
 
 // Rows of a product's left side, as floats, as pairs of bfloat16, or as bytes with a scale and a lowest number each:
 // x = low + scale * byte.
@@ -232,7 +265,7 @@ struct Rows {
 
 template <class Term>
 void multiply(const std::vector<const float*>& left, std::vector<const float*>& shifted, long K, const float* data,
-              long first, long last, float* c, long ldc) {
+              long first, long last, const Sums& c) {
     const long M = long(left.size());
     for (long from = 0; from < M; from += ROW_BLOCK) {
         long count = std::min(ROW_BLOCK, M - from);
@@ -241,23 +274,23 @@ void multiply(const std::vector<const float*>& left, std::vector<const float*>& 
             long depth = std::min(K_BLOCK, K - k);
             shifted.assign(left.begin() + from, left.begin() + from + count);
             for (auto& row : shifted) row += k;
+            const Sums sums = k == 0 ? c : c.again();
             long p = first;
             // Few rows: several panels at once, or the additions wait for each other.
-            for (; count == 1 && p + 4 <= last; p += 4)
-                tile<Term, 1, 4>(shifted.data(), depth, data + (p * K + k) * PW, K * PW, c + from * ldc + (p - first) * PW,
-                                 ldc, reinterpret_cast<const char*>(data + ((p + 4) * K + k) * PW), PW * 4);
-            for (; count == 2 && p + 2 <= last; p += 2)
-                tile<Term, 2, 2>(shifted.data(), depth, data + (p * K + k) * PW, K * PW, c + from * ldc + (p - first) * PW,
-                                 ldc, reinterpret_cast<const char*>(data + ((p + 2) * K + k) * PW), PW * 4);
-            for (; count == 3 && p + 2 <= last; p += 2)
-                tile<Term, 3, 2>(shifted.data(), depth, data + (p * K + k) * PW, K * PW, c + from * ldc + (p - first) * PW,
-                                 ldc, reinterpret_cast<const char*>(data + ((p + 2) * K + k) * PW), PW * 4);
+            const auto several = [&](Tile few, long panels) {
+                for (; p + panels <= last; p += panels)
+                    few(shifted.data(), depth, data + (p * K + k) * PW, K * PW, sums.at(from, (p - first) * PW),
+                        reinterpret_cast<const char*>(data + ((p + panels) * K + k) * PW), PW * 4);
+            };
+            if (count == 1) several(tile<Term, 1, 4>, 4);
+            if (count == 2) several(tile<Term, 2, 2>, 2);
+            if (count == 3) several(tile<Term, 3, 2>, 2);
             for (; p < last; p++) {
                 const float* panel = data + (p * K + k) * PW;
                 const char* next = reinterpret_cast<const char*>(panel + K * PW);
                 for (long t = 0, m = 0; t < tiles; t++) {
                     long n = (count - m + tiles - t - 1) / (tiles - t);
-                    TILES<Term>[n](&shifted[m], depth, panel, K * PW, c + (from + m) * ldc + (p - first) * PW, ldc,
+                    TILES<Term>[n](&shifted[m], depth, panel, K * PW, sums.at(from + m, (p - first) * PW),
                                    next + t * depth * step, step);
                     m += n;
                 }
@@ -266,34 +299,43 @@ void multiply(const std::vector<const float*>& left, std::vector<const float*>& 
     }
 }
 
-void multiply_bytes(Rows& rows, const Matrix& w, long first, long last, float* c, long ldc) {
-    const long M = long(rows.floats.size()), K4 = up(w.inputs, 4) / 4, columns = up(w.outputs, PW);
+void multiply_bytes(Rows& rows, const Matrix& w, long first, long last, const Sums& c) {
+    const long M = long(rows.floats.size()), K4 = up(w.inputs, 4) / 4, columns = up(w.outputs, PW), panel = K4 * 4 * PW;
     const int8_t* data = static_cast<const int8_t*>(w.data);
     const float* column_scales = reinterpret_cast<const float*>(data + K4 * 4 * columns);
     const float* column_sums = column_scales + columns;
     long tiles = (M + MOST_ROWS8 - 1) / MOST_ROWS8, step = std::max(1L, PW * 4 / tiles);
-    for (long p = first; p < last; p++) {
-        const int8_t* panel = data + p * K4 * 4 * PW;
-        const char* next = reinterpret_cast<const char*>(panel + K4 * 4 * PW);
+    long p = first;
+    const auto at = [&] { return BytePanels{data + p * panel, panel, column_scales + p * PW, column_sums + p * PW}; };
+    const auto several = [&](Tile8 few, long panels) {  // as above
+        for (; p + panels <= last; p += panels)
+            few(rows.starts.data(), rows.scales.data(), rows.lows.data(), K4, at(), c.at(0, (p - first) * PW),
+                reinterpret_cast<const char*>(data + (p + panels) * panel), PW * 4);
+    };
+    if (M == 1) several(tile8<1, 4>, 4);
+    if (M == 2) several(tile8<2, 2>, 2);
+    if (M == 3) several(tile8<3, 2>, 2);
+    for (; p < last; p++) {
+        const char* next = reinterpret_cast<const char*>(data + (p + 1) * panel);
         for (long t = 0, m = 0; t < tiles; t++) {
             long n = (M - m + tiles - t - 1) / (tiles - t);
-            TILES8[n](&rows.starts[m], &rows.scales[m], &rows.lows[m], K4, panel, column_scales + p * PW,
-                      column_sums + p * PW, c + m * ldc + (p - first) * PW, ldc, next + t * K4 * step, step);
+            TILES8[n](&rows.starts[m], &rows.scales[m], &rows.lows[m], K4, at(), c.at(m, (p - first) * PW),
+                      next + t * K4 * step, step);
             m += n;
         }
     }
 }
 
-// c[M][.] += rows x the panels first..last of a matrix. The first panel's columns stand at c. `rows` are prepared for it.
-void multiply(Rows& rows, const Matrix& w, long first, long last, float* c, long ldc) {
+// Rows x the panels first..last of a matrix, whose first panel's columns stand at c. `rows` are prepared for it.
+void multiply(Rows& rows, const Matrix& w, long first, long last, const Sums& c) {
     if (rows.floats.empty() || first >= last) return;
     const float* data = static_cast<const float*>(w.data);
     if (w.numbers == BYTES)
-        multiply_bytes(rows, w, first, last, c, ldc);
+        multiply_bytes(rows, w, first, last, c);
     else if (w.numbers == PAIRS)
-        multiply<Paired>(rows.pairs, rows.shifted, up(w.inputs, 2) / 2, data, first, last, c, ldc);
+        multiply<Paired>(rows.pairs, rows.shifted, up(w.inputs, 2) / 2, data, first, last, c);
     else
-        multiply<Singles>(rows.floats, rows.shifted, w.inputs, data, first, last, c, ldc);
+        multiply<Singles>(rows.floats, rows.shifted, w.inputs, data, first, last, c);
 }
 
 // Column n of the result is column order[n] of w, zeros where that is negative.
