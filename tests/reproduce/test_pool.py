@@ -29,6 +29,9 @@ def make(job: str, left: float | None) -> dict[str, Any] | None:
         os._exit(3)
     if job == "stopped":
         return None
+    if job == "stopped where nothing is saved":
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(60)
     if job == "waits":
         time.sleep(max(0.0, min(60.0, left or 0.0)))
         return None
@@ -56,11 +59,12 @@ def test_one_that_is_told_to_stop_ends_them_all_and_a_mistake_none() -> None:
     assert found[0].problem.endswith("RuntimeError: out of memory\n")
 
 
-def test_a_process_that_is_told_to_stop_ends_the_others_too() -> None:
-    jobs = ["stopped", "waits", "a", "b"]
+@pytest.mark.parametrize("first", ["stopped", "stopped where nothing is saved"])
+def test_a_process_that_is_told_to_stop_ends_the_others_too(first: str) -> None:
+    jobs = [first, "waits", "a", "b"]
     began = time.monotonic()
     found = list(work(taking(jobs), make, processes=2, minutes=10, device="cpu"))
-    assert [(o.job, o.made, o.problem) for o in found] == [("stopped", None, None)]
+    assert [(o.job, o.made, o.problem) for o in found] == [(first, None, None)]
     assert time.monotonic() - began < 60  # `waits` was ended
 
 

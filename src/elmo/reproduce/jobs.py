@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,7 @@ def job_key(job: AnyJob, hashes: Hashes) -> str:
     return hashlib.sha256(json.dumps(job.identity(hashes), sort_keys=True).encode()).hexdigest()[:24]
 
 
+@cache  # a queue asks of every job whenever one is begun
 def recipe_of(job: TaskJob) -> Recipe:
     """All options of a run."""
     changes = dict(map(parse_change, job.options))

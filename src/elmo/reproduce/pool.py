@@ -13,7 +13,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
@@ -112,6 +112,9 @@ def _run(connection: Connection, make: Make[J], job: J, left: float | None, pare
         connection.send(Outcome(job, made=make(job, left)))
     except ElmoError as error:
         connection.send(Outcome(job, problem=str(error)))
+    except KeyboardInterrupt:  # told to stop where a run has nothing to save
+        with suppress(OSError):  # there may be nobody left to tell
+            connection.send(Outcome(job))
     except Exception:
         connection.send(Outcome(job, problem=traceback.format_exc()))
     finally:

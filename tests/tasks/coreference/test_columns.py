@@ -96,6 +96,12 @@ def test_what_is_malformed_is_named_with_its_line(text: str, message: str, tmp_p
     assert len(str(refused.value)) < 500
 
 
+def test_who_asks_about_raw_text_without_saying_so_is_told_how(tmp_path: Path) -> None:
+    (tmp_path / "raw.txt").write_text("Maria lost her key.\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"line 1 stands outside of a document; .* raw text is read with --text"):
+        TASK.read_questions(str(tmp_path / "raw.txt"), None)
+
+
 def test_a_mention_in_two_chains_is_learned_as_one_of_the_last(tmp_path: Path) -> None:
     (found,) = read(tmp_path, document("(0)|(1)", "(0)", "(1)"))
     assert found.answer == (((0, 1), (1, 2)), ((0, 1), (2, 3)))

@@ -74,7 +74,8 @@ def read_documents(path: str, columns: DocumentColumns, *, answers: bool) -> Ite
         elif line.startswith("#"):
             continue
         elif opened is None:
-            raise InputError(f"{path}: line {number} stands outside of a document; {BEGIN!r} is wanted before it")
+            raw = "" if answers else "; raw text is read with --text"
+            raise InputError(f"{path}: line {number} stands outside of a document; {BEGIN!r} is wanted before it{raw}")
         else:
             cells = line.split("\t") if "\t" in line else line.split()
             if len(cells) < columns.least:
