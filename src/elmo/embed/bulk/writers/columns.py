@@ -67,7 +67,7 @@ def word_column(part: EmbeddedPart) -> Any:
 
 
 def tokens_column(group: EmbeddedPart, words: Any) -> Any:
-    """The tokens of all lines, of `word_column` of their part."""
+    """The tokens of all lines, of the `word_column` of their part."""
     arrow, _ = import_pyarrow()
     return words.take(arrow.array(group.ids))
 

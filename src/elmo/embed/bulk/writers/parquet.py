@@ -5,7 +5,7 @@ from typing import Any, BinaryIO, ClassVar
 import numpy as np
 
 from elmo.embed.bulk.writers.appender import Appender, Standing
-from elmo.embed.bulk.writers.columns import word_column, schema_of, text_columns, vector_columns, vectors_of_layer
+from elmo.embed.bulk.writers.columns import schema_of, text_columns, vector_columns, vectors_of_layer, word_column
 from elmo.embed.bulk.writers.parquetfile import ParquetStream
 from elmo.embed.bulk.writers.part import EmbeddedPart
 from elmo.embed.bulk.writers.row import Shape
