@@ -7,8 +7,8 @@ others are a share. `encode` is tokens to arrays of NumPy. `whole` is `embed_fil
 journal and all. `host` are the stages before and behind the model, each alone. `around` is the whole without the model
 (`standin.py`), as it runs beside a GPU, with the processor seconds of each kind of thread: what one of them spends is a
 bound for the whole, and all but copies, hashes and files share Python's one interpreter. It needs no GPU. `ray` is the
-command with `--engine ray` and one worker beside the command without, by processor time: what more text costs, without
-the start. `share` lets the model and the whole take turns, round by round: what share of the model's rate is left.
+command with `--engine ray` and one worker beside the command without (`ray.py`); give it 100,000 tokens or more.
+`share` lets the model and the whole take turns, round by round: what share of the model's rate is left.
 
 Word vectors are forgotten before each measurement; the best of the rounds counts, and the first one has compiled
 kernels where there are any. What fails is printed with its traceback, and the rest goes on.
@@ -17,7 +17,6 @@ kernels where there are any. What fails is printed with its traceback, and the r
 import argparse
 import os
 import platform
-import sys
 import tempfile
 import time
 import traceback
@@ -28,7 +27,7 @@ from typing import Any
 import numpy as np
 
 import elmo
-from benchmarks.bulk.processes import processor_seconds
+from benchmarks.bulk.ray import time_ray
 from benchmarks.bulk.sampling import Sampler
 from benchmarks.bulk.text import write_text
 from benchmarks.bulk.usage import Usage
@@ -41,7 +40,6 @@ from elmo.embed.bulk.tokenizing import TokenizedLines, tokenized
 from elmo.embed.bulk.writers.formats import Format, write_whole
 from elmo.embed.bulk.writers.row import Line
 from elmo.embed.embedder import Embedder
-from elmo.text.tokenizer import Tokenizer
 
 Parts = list[tuple[list[Line], TokenizedLines]]
 
@@ -179,33 +177,6 @@ def time_around(bench: Bench, folder: Path, formats: list[Format]) -> None:
             bench.time(f"around, {name}", embed, profiled=name == formats[0])
             if least is not None:
                 print(least.report(tokens=bench.tokens), flush=True)
-
-
-def time_ray(folder: Path, *, tokens: int, given: list[str]) -> None:
-    """What a token more costs with Ray and without, in processor time: a long text less a short one."""
-    texts = [folder / name for name in ("short.txt", "long.txt")]
-    for path, share in zip(texts, (0.25, 1.0), strict=True):
-        write_text(path, tokens=round(share * tokens))
-    counts = [sum(len(Tokenizer().tokenize(line)) for line in path.read_text("utf-8").splitlines()) for path in texts]
-    environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0"}
-    cores = str(available_cores())
-    costs: dict[str, float] = {}
-    for name, engine in (
-        ("alone", []),
-        ("Ray", ["--engine", "ray", "--workers", "1", "--worker-cpus", cores, "--shard-lines", "1000"]),
-    ):
-        spent = []
-        for path in texts:
-            output = folder / (f"{path.stem}-{name}" if engine else f"{path.stem}.parquet")
-            command = [sys.executable, "-m", "elmo", "embed", str(path), "-o", str(output), *given, *engine]
-            spent.append(processor_seconds(command, environment=environment))
-            print(
-                f"  {name}, {path.stem}: "
-                + ", ".join(f"{n} {s:.1f} s" for n, s in sorted(spent[-1].items()) if s > 0.5)
-            )
-        costs[name] = (sum(spent[1].values()) - sum(spent[0].values())) / (counts[1] - counts[0])
-        print(f"ray, {name}: {1 / costs[name] / 1e3:.1f}k tokens a processor second, without the start", flush=True)
-    print(f"ray keeps {costs['alone'] / costs['Ray']:.3f} of the rate of one process alone")
 
 
 def time_encode(bench: Bench) -> None:

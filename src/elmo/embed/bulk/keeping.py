@@ -3,8 +3,9 @@
 import contextlib
 import hashlib
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -16,6 +17,7 @@ from elmo.embed.bulk.writers.part import EmbeddedPart
 from elmo.errors import ResumeError
 
 CHUNK_BYTES = 1 << 20
+MOST_UNDER_WAY = 64  # pieces that wait to be written and hashed
 
 
 class Finished(NamedTuple):
@@ -43,7 +45,7 @@ def append_parts(
         raise ResumeError(f"{journal.output}: is not there, but was begun; start again with --overwrite")
     with contextlib.ExitStack() as opened:
         file = opened.enter_context(open(journal.output, "rb+" if done else "wb"))
-        output = opened.enter_context(contextlib.closing(_Hashed(file)))
+        output = opened.enter_context(contextlib.closing(_Written(file)))
         appender = opened.enter_context(contextlib.closing(make(output)))  # type: ignore[arg-type]  # enough of a file
         for number, (part, appended) in enumerate(journal.parts(done)):
             if appended is None:
@@ -58,42 +60,67 @@ def append_parts(
             appended = Appended(kept=kept, stop=file.tell(), sha256=output.digest())
             journal.append(part, lines_digest=lines_digest, carried=carried, appended=appended)
         appender.finish()
-        file.flush()
+        output.flush()
         os.fsync(file.fileno())
 
 
-class _Hashed:
+class _Written:
     """A file that is written, with a hash of what has been written since it was asked for the last time.
 
-    A thread of its own hashes, which takes as long as to write.
+    Two threads of its own write and hash, each of which takes as long as to make the content. What is given to `write`
+    must stay as it is until `flush`, which raises what has gone wrong.
     """
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._sha256 = hashlib.sha256()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="elmo-hash")
+        self._writing = ThreadPoolExecutor(1, thread_name_prefix="elmo-write")
+        self._hashing = ThreadPoolExecutor(1, thread_name_prefix="elmo-hash")
+        self._under_way: deque[tuple[Future[int], Future[None]]] = deque()
         self.name = file.name
-        self.seek, self.tell, self.flush = file.seek, file.tell, file.flush
 
     def write(self, data: Any) -> int:
         view = memoryview(data)
         if view.nbytes:
-            self._thread.submit(self._sha256.update, view.cast("B"))
-        return self._file.write(view)
+            view = view.cast("B")
+            written = self._writing.submit(self._file.write, view)
+            self._under_way.append((written, self._hashing.submit(self._sha256.update, view)))
+            self._wait(most=MOST_UNDER_WAY)
+        return view.nbytes
+
+    def flush(self) -> None:
+        self._wait(most=0)
+        self._file.flush()
+
+    def seek(self, place: int, whence: int = os.SEEK_SET) -> int:
+        self.flush()
+        return self._file.seek(place, whence)
+
+    def tell(self) -> int:
+        self.flush()
+        return self._file.tell()
 
     def digest(self) -> str:
-        found = self._thread.submit(self._sha256.hexdigest).result()
+        self.flush()
+        found = self._sha256.hexdigest()
         self._sha256 = hashlib.sha256()
         return found
 
     def check(self, appended: Appended) -> None:
         """Go to the end of a part whose bytes come next, if they are those that were written."""
-        left = appended.stop - self._file.tell()
+        left = appended.stop - self.tell()
         while left > 0 and (data := self._file.read(min(CHUNK_BYTES, left))):
-            self._thread.submit(self._sha256.update, data).result()
+            self._sha256.update(data)
             left -= len(data)
         if left or self.digest() != appended.sha256:
             raise ResumeError(f"{Path(self.name)}: is not what was written there; start again with --overwrite")
 
     def close(self) -> None:
-        self._thread.shutdown()
+        self._writing.shutdown()
+        self._hashing.shutdown()
+
+    def _wait(self, *, most: int) -> None:
+        """Until no more than so many pieces are under way."""
+        while len(self._under_way) > most:
+            for task in self._under_way.popleft():
+                task.result()

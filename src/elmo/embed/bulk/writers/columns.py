@@ -40,7 +40,7 @@ def schema_of(shape: Shape) -> Any:
 def groups_of_columns(parts: Iterable[EmbeddedPart], shape: Shape) -> Iterator[list[Any]]:
     """The columns of the schema, for some lines after others."""
     for part in parts:
-        words = distinct_words(part)
+        words = word_column(part)
         for group in part.groups():
             yield [*text_columns(group, words, shape), *vector_arrays(group, shape)]
 
@@ -60,14 +60,14 @@ def text_columns(group: EmbeddedPart, words: Any, shape: Shape) -> list[Any]:
     ]
 
 
-def distinct_words(part: EmbeddedPart) -> Any:
+def word_column(part: EmbeddedPart) -> Any:
     """The words of a part as Arrow has them: once, however many groups it is written in."""
     arrow, _ = import_pyarrow()
     return strings(arrow, part.words)
 
 
 def tokens_column(group: EmbeddedPart, words: Any) -> Any:
-    """The tokens of all lines, of `distinct_words` of their part."""
+    """The tokens of all lines, of the `word_column` of their part."""
     arrow, _ = import_pyarrow()
     return words.take(arrow.array(group.ids))
 

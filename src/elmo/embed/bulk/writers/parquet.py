@@ -5,7 +5,7 @@ from typing import Any, BinaryIO, ClassVar
 import numpy as np
 
 from elmo.embed.bulk.writers.appender import Appender, Standing
-from elmo.embed.bulk.writers.columns import distinct_words, schema_of, text_columns, vector_columns, vectors_of_layer
+from elmo.embed.bulk.writers.columns import schema_of, text_columns, vector_columns, vectors_of_layer, word_column
 from elmo.embed.bulk.writers.parquetfile import ParquetStream
 from elmo.embed.bulk.writers.part import EmbeddedPart
 from elmo.embed.bulk.writers.row import Shape
@@ -27,7 +27,7 @@ class ParquetAppender(Appender):
 
     def write(self, part: EmbeddedPart) -> bytes:
         before = len(self._stream.row_groups)
-        words = distinct_words(part)
+        words = word_column(part)
         for group in part.groups():
             self._write_group(group, words)
         return self._stream.dump_groups(before)
