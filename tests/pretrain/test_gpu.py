@@ -8,7 +8,7 @@ import torch
 from elmo.lm.adaptive import AdaptiveConfig
 from elmo.lm.head import FullConfig, SampledConfig
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.loop import pretrain
+from elmo.pretrain.pretraining import pretrain
 from elmo.pretrain.step.optimizers import OptimizerConfig
 from elmo.pretrain.trainer import Trainer
 from elmo.run.metrics import read_metrics

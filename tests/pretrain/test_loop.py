@@ -16,7 +16,7 @@ from elmo.lm.adaptive import AdaptiveConfig
 from elmo.lm.head import FullConfig, SampledConfig
 from elmo.pretrain.checkpoint import list_checkpoints
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.loop import pretrain
+from elmo.pretrain.pretraining import pretrain
 from elmo.pretrain.step import step as step_module
 from elmo.pretrain.step.guard import GuardConfig
 from elmo.pretrain.step.optimizers import AdagradConfig, AdamConfig, OptimizerConfig
