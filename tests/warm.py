@@ -22,7 +22,7 @@ from pathlib import Path
 IMPORTED = (
     "elmo.apps.cli",
     "elmo.embed.embedder",
-    "elmo.pretrain.loop",
+    "elmo.pretrain.pretraining",
     "elmo.tasks.training.trainer",
     "matplotlib.figure",
     "torch._dynamo",

@@ -35,7 +35,7 @@ from elmo.embed.embedder import Embedder
 from elmo.embed.module import Elmo
 from elmo.lm.perplexity import store_perplexity
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.loop import pretrain
+from elmo.pretrain.pretraining import pretrain
 from elmo.run.curves import draw_curves
 from elmo.tasks.embedding.layercache import CacheConfig, LayerStore
 from elmo.tasks.embedding.wordvectors import WordVectors

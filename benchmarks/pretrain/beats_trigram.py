@@ -17,7 +17,7 @@ import torch
 from benchmarks.pretrain.trigram import DISCOUNT, trigram_loss
 from elmo.corpus import CorpusStore, build_corpus
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.loop import pretrain
+from elmo.pretrain.pretraining import pretrain
 
 # Far smaller than the small published size, so that a million words take minutes on two cores.
 MODEL = {

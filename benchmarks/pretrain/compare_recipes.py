@@ -18,8 +18,8 @@ from elmo.corpus import CorpusStore
 from elmo.lm.perplexity import store_perplexity
 from elmo.pretrain.choices import Size
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.loop import pretrain
 from elmo.pretrain.plan import choose_learning_rate
+from elmo.pretrain.pretraining import pretrain
 from elmo.pretrain.sizes import model_of_size
 from elmo.pretrain.step.optimizers import AdamConfig, MuonConfig
 from elmo.run.metrics import read_metrics

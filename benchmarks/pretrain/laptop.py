@@ -28,7 +28,7 @@ from elmo.lm.head import SampledConfig
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.data.streams import windows_per_epoch
 from elmo.pretrain.defaults import choose_epochs, complete_config
-from elmo.pretrain.loop import pretrain
+from elmo.pretrain.pretraining import pretrain
 from elmo.pretrain.result import Result
 from elmo.pretrain.step.optimizers import AdamConfig
 from elmo.run.metrics import read_metrics

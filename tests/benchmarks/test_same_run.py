@@ -8,7 +8,7 @@ from benchmarks.pretrain import same_run
 
 from elmo.corpus.build import build_corpus
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.loop import pretrain
+from elmo.pretrain.pretraining import pretrain
 
 
 def test_a_second_run_is_the_same_and_another_seed_is_not(

@@ -1,12 +1,19 @@
 """Without its library an integration says which extra to install; `import elmo` imports none of them."""
 
+import pkgutil
 import subprocess
 import sys
 
 import pytest
 
+import elmo.integrations
+
 EXTRAS = {"sklearn": "sklearn", "transformers": "transformers", "spacy": "spacy", "flair": "flair"}
 HEAVY = ("sklearn", "transformers", "sentence_transformers", "spacy", "thinc", "huggingface_hub", "flair", "datasets")
+
+
+def test_every_integration_is_tested() -> None:
+    assert EXTRAS.keys() == {module.name for module in pkgutil.iter_modules(elmo.integrations.__path__)} - {"extras"}
 
 
 @pytest.mark.parametrize("integration", EXTRAS)

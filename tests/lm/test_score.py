@@ -12,7 +12,7 @@ from elmo.lm.languagemodel import language_model
 from elmo.lm.perplexity import text_perplexity
 from elmo.lm.score import combine, score_sentences, substitutes
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.loop import pretrain
+from elmo.pretrain.pretraining import pretrain
 from elmo.pretrain.step.optimizers import AdamConfig
 from elmo.weights.formats import read_model
 

@@ -13,9 +13,9 @@ from elmo.lm.adaptive import AdaptiveConfig
 from elmo.lm.head import FullConfig, SampledConfig
 from elmo.pretrain.checkpoint import list_checkpoints
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.loop import pretrain
 from elmo.pretrain.models import new_model
 from elmo.pretrain.plan import make_plan
+from elmo.pretrain.pretraining import pretrain
 from elmo.pretrain.sizes import model_of_size
 from elmo.pretrain.step import step
 from elmo.pretrain.step.guard import Guard, GuardConfig

@@ -13,7 +13,7 @@ import torch.distributed
 from elmo.errors import ConfigError
 from elmo.ops.device import choose_device
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.loop import pretrain
+from elmo.pretrain.pretraining import pretrain
 from elmo.run.distributed import World, join_world
 from elmo.run.metrics import read_metrics
 

@@ -12,7 +12,7 @@ from elmo.lm.perplexity import store_perplexity
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.extension import extend_softmax, extended_vocabulary
 from elmo.pretrain.finetuning import finetune
-from elmo.pretrain.loop import pretrain
+from elmo.pretrain.pretraining import pretrain
 from elmo.pretrain.softmax import new_softmax, train_softmax
 from elmo.pretrain.step.optimizers import AdamConfig
 from elmo.text.tokenizer import Tokenizer

@@ -7,9 +7,9 @@ import pytest
 from elmo.corpus.store import CorpusStore
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.forecast import describe_plan, duration
-from elmo.pretrain.loop import pretrain
 from elmo.pretrain.memory import estimate_memory
 from elmo.pretrain.plan import make_plan
+from elmo.pretrain.pretraining import pretrain
 from elmo.weights.formats import read_model
 
 QUICK = {"size": "tiny", "batch_size": 4, "window": 5, "steps": 6, "evaluate_every": 3, "dropout": 0.2}

@@ -1,13 +1,15 @@
 """Training on CUDA: the losses of the CPU in fp32, near them in bf16, and a run that goes on after a crash."""
 
+from typing import get_args
+
 import pytest
 import torch
 
 from elmo.lm.adaptive import AdaptiveConfig
 from elmo.lm.head import FullConfig, SampledConfig
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.loop import pretrain
-from elmo.pretrain.step.optimizers import AdagradConfig, AdamConfig, MuonConfig
+from elmo.pretrain.pretraining import pretrain
+from elmo.pretrain.step.optimizers import OptimizerConfig
 from elmo.pretrain.trainer import Trainer
 from elmo.run.metrics import read_metrics
 
@@ -34,7 +36,7 @@ def train(store, run, config, device, **options):
     return losses, result.perplexity
 
 
-@pytest.mark.parametrize("optimizer", [AdamConfig(), AdagradConfig(), MuonConfig()], ids=lambda c: c.kind)
+@pytest.mark.parametrize("optimizer", [config() for config in get_args(OptimizerConfig)], ids=lambda c: c.kind)
 # Devices draw different negatives, so that all words are drawn where their losses are compared.
 @pytest.mark.parametrize("loss", [SampledConfig(samples=10**6), FullConfig(), AdaptiveConfig()], ids=lambda c: c.kind)
 def test_cuda_in_fp32_gives_the_losses_of_the_cpu(toy_store, tmp_path, loss, optimizer):

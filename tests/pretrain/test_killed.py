@@ -13,7 +13,7 @@ from tests.killing import contents, points, run
 from elmo.lm.head import FullConfig
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.finetuning import finetune
-from elmo.pretrain.loop import pretrain
+from elmo.pretrain.pretraining import pretrain
 from elmo.pretrain.step.optimizers import AdamConfig
 from elmo.weights.formats import read_model
 

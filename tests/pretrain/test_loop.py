@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -15,16 +16,16 @@ from elmo.lm.adaptive import AdaptiveConfig
 from elmo.lm.head import FullConfig, SampledConfig
 from elmo.pretrain.checkpoint import list_checkpoints
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.loop import pretrain
+from elmo.pretrain.pretraining import pretrain
 from elmo.pretrain.step import step as step_module
 from elmo.pretrain.step.guard import GuardConfig
-from elmo.pretrain.step.optimizers import AdagradConfig, AdamConfig, MuonConfig
+from elmo.pretrain.step.optimizers import AdagradConfig, AdamConfig, OptimizerConfig
 from elmo.pretrain.trainer import Trainer
 from elmo.run.metrics import read_metrics
 from elmo.weights.formats import read_model
 
 LOSSES = [SampledConfig(samples=8), FullConfig(), AdaptiveConfig()]
-OPTIMIZERS = [AdamConfig(), AdagradConfig(), MuonConfig()]
+OPTIMIZERS = [config() for config in get_args(OptimizerConfig)]
 QUICK = {"size": "tiny", "batch_size": 4, "window": 5, "steps": 8, "evaluate_every": 4, "log_every": 2, "keep": 9}
 
 
@@ -121,7 +122,7 @@ def test_a_run_killed_with_sigkill_goes_on_bit_for_bit(toy_store, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("optimizer", ["adam", "adagrad", "muon"])
+@pytest.mark.parametrize("optimizer", [config.kind for config in OPTIMIZERS])
 @pytest.mark.parametrize("loss", ["sampled", "full", "adaptive"])
 def test_two_hundred_steps_equal_a_hundred_and_sigkill_and_the_rest(toy_store, tmp_path, loss, optimizer):
     options = {**QUICK, "steps": 200, "evaluate_every": 100, "loss": {"kind": loss}, "optimizer": {"kind": optimizer}}

@@ -17,7 +17,7 @@ from elmo.lm.adaptive import AdaptiveConfig
 from elmo.lm.perplexity import store_perplexity
 from elmo.pretrain.checkpoint import list_checkpoints
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.loop import pretrain
+from elmo.pretrain.pretraining import pretrain
 from elmo.pretrain.softmax import train_softmax
 from elmo.pretrain.start import begin_with, read_start
 from elmo.pretrain.step.optimizers import AdamConfig

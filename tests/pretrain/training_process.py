@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.loop import pretrain
+from elmo.pretrain.pretraining import pretrain
 from elmo.pretrain.trainer import Trainer
 
 

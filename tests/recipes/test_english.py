@@ -15,7 +15,7 @@ from elmo.analysis.examples import Use
 from elmo.corpus.build import build_corpus
 from elmo.corpus.store import CorpusStore
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.loop import pretrain
+from elmo.pretrain.pretraining import pretrain
 from elmo.weights.formats import read_model
 from elmo.weights.verify import verify_model
 

@@ -18,7 +18,7 @@ from elmo.weights.guarded.arrayfile import read_header
 from elmo.weights.guarded.tensorfile import read_tensors, write_tensors
 
 FILE = "adaptive.safetensors"
-CUTOFF_SHARES = (0.04, 0.2)  # of the vocabulary: ends of the clusters where none are given
+CUTOFF_FRACTIONS = (0.04, 0.2)  # of the vocabulary: ends of the clusters where none are given
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +95,7 @@ class AdaptiveHead(nn.Module):
 
 def default_cutoffs(vocabulary: int) -> tuple[int, ...]:
     """Ends of the clusters for a vocabulary of any size."""
-    return tuple(sorted({max(1, int(vocabulary * share)) for share in CUTOFF_SHARES}))
+    return tuple(sorted({max(1, int(vocabulary * fraction)) for fraction in CUTOFF_FRACTIONS}))
 
 
 def write_adaptive(head: AdaptiveHead, path: Path) -> None:

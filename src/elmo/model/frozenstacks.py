@@ -87,16 +87,16 @@ class FrozenJointLSTM:
         none = np.zeros((2, B, self._cell_dim), x.dtype)
         for layer in self._layers:
             y, _ = layer(x, LSTMPState(none, none), alive=alive, cell_clip=None, projection_clip=None)  # [2, T, B, H]
-            joined = np.concatenate([y[0], turned(y[1], lengths)], axis=-1)  # [T, B, 2H] in text order
-            x = np.stack([joined, turned(joined, lengths)])
+            joined = np.concatenate([y[0], reversed_rows(y[1], lengths)], axis=-1)  # [T, B, 2H] in text order
+            x = np.stack([joined, reversed_rows(joined, lengths)])
         inside = (np.arange(T)[:, None] < lengths)[None, :, :, None]  # [1, T, B, 1]
         return [(y @ self._projection + self._bias) * inside], state
 
 
-def turned(steps: Numbers, lengths: Lengths) -> Numbers:
+def reversed_rows(steps: Numbers, lengths: Lengths) -> Numbers:
     """[T, B, D] with the first `length` steps of each row reversed."""
     T, B = steps.shape[:2]
     places = np.arange(T)[:, None]  # [T, 1]
     index = np.where(places < lengths, lengths - 1 - places, places)  # [T, B]
-    turned: Numbers = steps[index, np.arange(B)]
-    return turned
+    values: Numbers = steps[index, np.arange(B)]
+    return values

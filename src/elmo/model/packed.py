@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elmo.model.architecture import BiLMConfig
-from elmo.model.frozenstacks import turned
+from elmo.model.frozenstacks import reversed_rows
 from elmo.model.kinds import Tensors
 from elmo.model.state import State
 from elmo.ops.cpu.making import Making
@@ -55,14 +55,14 @@ class PackedBiLM:
         if not inside.all():
             x = x * inside[:, :, None].astype(x.dtype)
         steps = x.swapaxes(0, 1)  # [T, N, D]
-        reading = np.stack([steps, turned(steps, lengths)][:R])
+        reading = np.stack([steps, reversed_rows(steps, lengths)][:R])
         outputs, after = self.lstm(reading, state, lengths=lengths)
         layers = np.empty((len(outputs) + 1, N, T, R * D), x.dtype)
         for r in range(R):
             mine = layers[..., r * D : (r + 1) * D]
             mine[0] = x
             for n, y in enumerate(outputs):
-                mine[n + 1] = (y[0] if r == 0 else turned(y[1], lengths)).swapaxes(0, 1)
+                mine[n + 1] = (y[0] if r == 0 else reversed_rows(y[1], lengths)).swapaxes(0, 1)
         return layers, after
 
     def zero_state(self, rows: int) -> State:

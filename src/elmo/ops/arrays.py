@@ -77,5 +77,5 @@ def repeated(values: Array, count: int) -> Array:
 
 
 def reversed_steps(values: Array) -> Array:
-    """With the second dimension turned round."""
+    """With the second dimension reversed."""
     return values[:, ::-1] if isinstance(values, np.ndarray) else values.flip(1)

@@ -7,7 +7,7 @@ from elmo.lazy import loaded_on_use
 if TYPE_CHECKING:
     from elmo.pretrain.config import TrainConfig
     from elmo.pretrain.finetuning import FinetuneResult, finetune
-    from elmo.pretrain.loop import pretrain
+    from elmo.pretrain.pretraining import pretrain
     from elmo.pretrain.result import Result
     from elmo.pretrain.softmax import SoftmaxResult, train_softmax
     from elmo.pretrain.step.optimizers import AdagradConfig, AdamConfig, MuonConfig
@@ -36,7 +36,7 @@ __getattr__, __dir__ = loaded_on_use(
         "SoftmaxResult": "elmo.pretrain.softmax",
         "TrainConfig": "elmo.pretrain.config",
         "finetune": "elmo.pretrain.finetuning",
-        "pretrain": "elmo.pretrain.loop",
+        "pretrain": "elmo.pretrain.pretraining",
         "train_softmax": "elmo.pretrain.softmax",
     },
 )

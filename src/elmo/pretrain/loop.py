@@ -1,46 +1,36 @@
-"""`pretrain`: a whole training run, from a corpus store to a model directory. It can stop anywhere and go on."""
+"""`PretrainingLoop`: steps, evaluation, checkpoints, roll-back, what is told on the way, and the model at the end."""
 
 import logging
-import os
 import time
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from elmo.corpus.store import CorpusStore
-from elmo.disk.directories import clean_up
-from elmo.disk.guarded.plainfiles import refusing
-from elmo.errors import ConfigError, ElmoError, ResumeError
-from elmo.lm.languagemodel import LanguageModel
+from elmo.errors import ElmoError
 from elmo.lm.perplexity import Perplexity
-from elmo.ops.cpu.allocator import keep_freed_memory
 from elmo.ops.device import free_memory
 from elmo.pretrain.card import training_card
 from elmo.pretrain.checkpoint import (
     FOLDER,
     best_checkpoint,
-    find_saved,
     list_checkpoints,
     remove_old,
-    require_same_corpus,
     roll_back,
     save_checkpoint,
 )
 from elmo.pretrain.config import TrainConfig
 from elmo.pretrain.forecast import describe_plan, device_name
 from elmo.pretrain.memory import MemoryEstimate, estimate_memory
-from elmo.pretrain.models import extra_files, loaded_model, new_model, restore_weights
-from elmo.pretrain.plan import make_plan
-from elmo.pretrain.progress import Evaluation, Progress, continued_config, corpus_identity
+from elmo.pretrain.models import extra_files, loaded_model, restore_weights
+from elmo.pretrain.progress import Evaluation, Progress, corpus_identity
 from elmo.pretrain.reports import Reports
 from elmo.pretrain.result import MODEL, Result, Status
-from elmo.pretrain.start import Source, Start, begin_with, find_origin, require_same_start, training_record
+from elmo.pretrain.start import Start, training_record
 from elmo.pretrain.step.guard import Verdict
 from elmo.pretrain.trainer import Trainer
 from elmo.pretrain.trial import try_out
 from elmo.run.curves import draw_curves
-from elmo.run.distributed import join_world
 from elmo.run.stopping import Reason, StopRequest
 from elmo.weights.loaded import LoadedModel
 from elmo.weights.native import write_native
@@ -48,83 +38,7 @@ from elmo.weights.native import write_native
 logger = logging.getLogger(__name__)
 
 
-def pretrain(
-    store: CorpusStore | str | os.PathLike[str],
-    config: TrainConfig | None,
-    out_dir: str | os.PathLike[str],
-    *,
-    resume: bool = False,
-    device: str | None = None,
-    time_limit: float | None = None,
-    start_from: Source | None = None,
-    softmax: str | os.PathLike[str] | None = None,
-    model: LanguageModel | None = None,
-    progress_bar: bool | None = None,
-    tensorboard: bool | None = None,
-) -> Result:
-    """Train on a corpus store until the configured end, Ctrl-C, SIGTERM or `time_limit` seconds.
-
-    `resume` goes on from the newest checkpoint in `out_dir`, or begins where there is none; without a configuration it
-    takes the saved one. `start_from` is a trained model to begin with in place of new random weights, `softmax` a file
-    for one that has none (`pretrain.start`); `model` is a start in memory, taken as it is. `progress_bar` and
-    `tensorboard` are used where there is a terminal and where it is installed, unless told otherwise. Under `torchrun`
-    every process calls it.
-    """
-    run = Path(out_dir)
-    if run.is_file():
-        raise ConfigError(f"{run}: is a file, but a run is a directory; choose another name")
-    opened = store if isinstance(store, CorpusStore) else CorpusStore.open(Path(store))
-    with join_world(device) as (world, chosen):
-        saved = world.say(find_saved(run, resume=resume) if world.is_first else None)
-        if saved is not None:
-            require_same_corpus(run, saved, opened)
-        if world.is_first:
-            clean_up(run)
-            clean_up(run / FOLDER)
-        asked, known = config or TrainConfig(), model is None
-        start = None if saved is None else saved.start
-        if start_from is None and softmax is None:
-            softmax = asked.softmax
-        origin = find_origin(asked, None if saved is None else saved.config, start_from, softmax)
-        if origin is not None and saved is not None:
-            require_same_start(run, start, origin)
-        elif origin is not None:
-            start, model, asked = begin_with(origin, asked, opened, softmax=softmax)
-        with refusing(run, ResumeError):
-            config = asked if saved is None else continued_config(saved.config, config)
-        vocabulary = len(opened.vocabulary)
-        opened.require_known_types()
-        plan = make_plan(
-            config,
-            symbols=len(opened.train_symbols),
-            vocabulary=vocabulary,
-            world=world.size,
-            device="cpu" if chosen.type == "cpu" else "cuda",
-        )
-        if chosen.type == "cpu":
-            keep_freed_memory()
-        model = model or new_model(plan.config, vocabulary=vocabulary)
-        trainer = Trainer(opened, plan, model=model, world=world, device=chosen)
-        progress = Progress()
-        if saved is not None:
-            trainer.load(saved if world.is_first else None)
-            progress = saved.progress
-        reports = Reports(
-            run,
-            plan,
-            progress,
-            loss=plan.config.loss.kind,
-            active=world.is_first,
-            bar=progress_bar,
-            tensorboard=tensorboard,
-        )
-        with reports, StopRequest(time_limit=time_limit) as stop:
-            loop = _Loop(run, trainer, progress, reports, stop, start=start, is_known=known)
-            loop.begin(asked)
-            return loop.go()
-
-
-class _Loop:
+class PretrainingLoop:
     """The loop and what it needs at hand."""
 
     def __init__(

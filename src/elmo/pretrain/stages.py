@@ -9,7 +9,7 @@ from elmo.corpus.store import CorpusStore
 from elmo.disk.directories import clean_up
 from elmo.lm.languagemodel import LanguageModel
 from elmo.pretrain.config import TrainConfig
-from elmo.pretrain.loop import pretrain
+from elmo.pretrain.pretraining import pretrain
 from elmo.pretrain.result import Result
 from elmo.run.distributed import started_world
 

@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wishes:
+class ReproduceOptions:
     """What is to be made, of what, and how much of it. `data`: the folder of the data sets, if there is one."""
 
     names: Sequence[str]
@@ -51,7 +51,7 @@ class Wishes:
     device: str | None = None
 
 
-def reproduce_paper(wishes: Wishes) -> list[str]:
+def reproduce_paper(wishes: ReproduceOptions) -> list[str]:
     """Make what is missing and write the report; what failed, a line each."""
     if wishes.data is not None and not wishes.data.is_dir():
         raise InputError(f"{wishes.data}: is no folder; --data names the one that has the data sets")
@@ -78,7 +78,7 @@ def reproduce_paper(wishes: Wishes) -> list[str]:
     return problems
 
 
-def _queue(sets: Mapping[str, AnyData], names: Sequence[str], data: Path, wishes: Wishes) -> RunQueue:
+def _queue(sets: Mapping[str, AnyData], names: Sequence[str], data: Path, wishes: ReproduceOptions) -> RunQueue:
     sources = Sources(data=data, model=wishes.model, vectors=wishes.vectors, cache=wishes.cache, device=wishes.device)
     return RunQueue(
         sets,
@@ -91,7 +91,9 @@ def _queue(sets: Mapping[str, AnyData], names: Sequence[str], data: Path, wishes
     )
 
 
-def _write(wishes: Wishes, there: Mapping[str, AnyData], queues: Sequence[RunQueue], missing: list[str]) -> list[str]:
+def _write(
+    wishes: ReproduceOptions, there: Mapping[str, AnyData], queues: Sequence[RunQueue], missing: list[str]
+) -> list[str]:
     sets, runs = [], list[Mapping[str, Any]]()
     for queue in queues:
         made = queue.wanted_runs()
@@ -112,7 +114,7 @@ def _write(wishes: Wishes, there: Mapping[str, AnyData], queues: Sequence[RunQue
     return problems
 
 
-def _small_parts(wishes: Wishes, there: Mapping[str, AnyData]) -> tuple[dict[str, ReportPart], list[str]]:
+def _small_parts(wishes: ReproduceOptions, there: Mapping[str, AnyData]) -> tuple[dict[str, ReportPart], list[str]]:
     """What is made of the packaged sentences, or of an index, by this very process, and what could not be made."""
     kinds = {type(data) for data in there.values()}
     large = {name for name, kind in (("table5", SenseData), ("table6", ProbeData)) if kind in kinds}

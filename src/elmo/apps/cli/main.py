@@ -73,7 +73,7 @@ add_group(app, "vocab", "Build, check and repair softmax vocabularies.", {"build
 add_group(
     app,
     "task",
-    "Train, score and use task models: tagging, classification, word senses.",
+    "Train, score and use task models: names, tags, classes, entailment, answers, roles, coreference, word senses.",
     {
         "train": task.train,
         "evaluate": task.evaluate,

@@ -54,7 +54,7 @@ def pretrain(
     """
     from elmo.pretrain.checkpoint import list_checkpoints
     from elmo.pretrain.config import TrainConfig
-    from elmo.pretrain.loop import pretrain as train
+    from elmo.pretrain.pretraining import pretrain as train
 
     changes = {
         name: value

@@ -65,11 +65,11 @@ def reproduce(
         return
     wanted = wanted_names(names or [])
 
-    from elmo.reproduce import Wishes, reproduce_paper
+    from elmo.reproduce import ReproduceOptions, reproduce_paper
     from elmo.weights.published.packaged import DEFAULT
 
     problems = reproduce_paper(
-        Wishes(
+        ReproduceOptions(
             names=wanted,
             settings=settings,
             output=output,

@@ -25,12 +25,12 @@ def table_1(sets: Sets) -> ReportPart:
         before, after = one.mean(BASELINE), one.mean(INPUT)
         assert before is not None
         assert after is not None
-        share = paper.error_reduction(before, after)
+        reduction = paper.error_reduction(before, after)
         published = ["", "", ""]
         if one.data.paper is not None:
             theirs = paper.TABLE1[one.data.paper]
             published = [f"{theirs[0]:g}", f"{theirs[1]:g}", f"{paper.error_reduction(*theirs):.1f} %"]
-            bars.append((one.data.name, paper.error_reduction(*theirs), share))
+            bars.append((one.data.name, paper.error_reduction(*theirs), reduction))
         seeds = f"{len(one.of(BASELINE))}, {len(one.of(INPUT))}"
         rows.append(
             [
@@ -39,7 +39,7 @@ def table_1(sets: Sets) -> ReportPart:
                 one.told(BASELINE),
                 f"**{one.told(INPUT)}**",
                 _gain(one),
-                f"{share:.1f} %",
+                f"{reduction:.1f} %",
                 seeds,
             ]
         )

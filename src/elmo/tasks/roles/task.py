@@ -210,8 +210,8 @@ def _told(example: Example, belief: Labelled, labels: Sequence[str]) -> dict[str
     for n, ids, probability, sure in zip(*columns, strict=True):
         spans: tuple[Span, ...] = bio_spans(ids, labels)
         roles = [
-            {**place(role.start, role.end), "label": role.label, "probability": _rounded(share)}
-            for role, share in zip(spans, sure, strict=True)
+            {**place(role.start, role.end), "label": role.label, "probability": _rounded(probability)}
+            for role, probability in zip(spans, sure, strict=True)
         ]
         predicates.append({**place(n, n + 1), "probability": _rounded(probability), "roles": roles})
     return {"start": tokens[0]["start"], "end": tokens[-1]["end"], "tokens": tokens, "predicates": predicates}
