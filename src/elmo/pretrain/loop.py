@@ -3,6 +3,7 @@
 import logging
 import os
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import torch
@@ -39,6 +40,7 @@ from elmo.pretrain.start import Source, Start, begin_with, find_origin, require_
 from elmo.pretrain.step.guard import Verdict
 from elmo.pretrain.trainer import Trainer
 from elmo.pretrain.trial import try_out
+from elmo.run.alone import alone_in
 from elmo.run.curves import draw_curves
 from elmo.run.distributed import join_world
 from elmo.run.stopping import Reason, StopRequest
@@ -74,7 +76,7 @@ def pretrain(
     if run.is_file():
         raise ConfigError(f"{run}: is a file, but a run is a directory; choose another name")
     opened = store if isinstance(store, CorpusStore) else CorpusStore.open(Path(store))
-    with join_world(device) as (world, chosen):
+    with join_world(device) as (world, chosen), alone_in(run) if world.is_first else nullcontext():
         saved = world.say(find_saved(run, resume=resume) if world.is_first else None)
         if saved is not None:
             require_same_corpus(run, saved, opened)
