@@ -21,6 +21,7 @@ from elmo.pretrain.step import step as step_module
 from elmo.pretrain.step.guard import GuardConfig
 from elmo.pretrain.step.optimizers import AdagradConfig, AdamConfig, OptimizerConfig
 from elmo.pretrain.trainer import Trainer
+from elmo.run.alone import alone_in
 from elmo.run.metrics import read_metrics
 from elmo.weights.formats import read_model
 
@@ -344,3 +345,19 @@ def test_a_tiny_model_learns_a_toy_text_by_heart_in_both_directions(make_store, 
     )
     assert result.perplexity.forward < 1.1
     assert result.perplexity.backward < 1.1
+
+
+def test_a_run_in_which_another_process_trains_is_left_alone(toy_store, tmp_path):
+    run = tmp_path / "run"
+    train(toy_store, run, steps=2, evaluate_every=2, checkpoint_every=1)
+    before = {path: path.stat().st_mtime_ns for path in run.rglob("*") if path.is_file()}
+    with alone_in(run), pytest.raises(ResumeError, match="another process trains here"):
+        train(toy_store, run, steps=4, resume=True)
+    assert {path: path.stat().st_mtime_ns for path in run.rglob("*") if path.is_file()} == before
+    assert train(toy_store, run, steps=4, resume=True).step == 4
+
+
+def test_a_run_that_could_not_begin_leaves_no_folder(toy_store, tmp_path):
+    with pytest.raises(ConfigError):
+        train(toy_store, tmp_path / "run", batch_size=10**9)
+    assert not (tmp_path / "run").exists()

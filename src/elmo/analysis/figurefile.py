@@ -24,7 +24,7 @@ def check_picture(path: Path) -> None:
     if path.suffix.lower() not in SUFFIXES:
         raise ConfigError(f"{path}: a picture's name ends in {', '.join(SUFFIXES)}")
     if importlib.util.find_spec("matplotlib") is None:
-        raise MissingExtraError("pictures need matplotlib; `pip install matplotlib`")
+        raise MissingExtraError("pictures need matplotlib; install it with: pip install matplotlib")
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from elmo.analysis.similarity import choose_place
 from elmo.embed.bulk.progress import TextBar
 from elmo.embed.choices import Layers
 from elmo.embed.embedder import BAR_AFTER_SECONDS, Embedder
-from elmo.errors import ConfigError
+from elmo.errors import ConfigError, InputError
 from elmo.text.textfiles import PlacedSentence
 
 BATCH = 256
@@ -21,11 +21,15 @@ BLOCK = 512  # sentences embedded at once, so that a large text needs no more me
 
 
 class Question(NamedTuple):
-    """A word in a raw sentence; `occurrence` (from 1) says which one, where there are several: the first if None."""
+    """A word in a raw sentence; `occurrence` (from 1) says which one, where there are several: the first if None.
+
+    `origin`: where it was read, for an error to name.
+    """
 
     word: str
     sentence: str
     occurrence: int | None = None
+    origin: str | None = None
 
 
 class Neighbor(NamedTuple):
@@ -132,7 +136,12 @@ def ask_questions(
     rows, tokens = embedder.encode([q.sentence for q in questions], layers=layers, normalize=True, return_tokens=True)
     found = []
     for question, vectors, read in zip(questions, rows, tokens, strict=True):
-        place = choose_place(question.word, read.words, occurrence=question.occurrence, ignore_case=ignore_case)
+        try:
+            place = choose_place(question.word, read.words, occurrence=question.occurrence, ignore_case=ignore_case)
+        except InputError as error:
+            if question.origin is None:
+                raise
+            raise InputError(f"{question.origin}: {error}") from None
         found.append((Neighbor(1.0, list(read.words), place), vectors[place]))
     return found
 

@@ -1,6 +1,7 @@
 """`pretrain`: a whole training run, from a corpus store to a model directory. It can stop anywhere and go on."""
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
 
 from elmo.corpus.store import CorpusStore
@@ -19,6 +20,7 @@ from elmo.pretrain.reports import Reports
 from elmo.pretrain.result import Result
 from elmo.pretrain.start import Source, begin_with, find_origin, require_same_start
 from elmo.pretrain.trainer import Trainer
+from elmo.run.alone import alone_in
 from elmo.run.distributed import join_world
 from elmo.run.stopping import StopRequest
 
@@ -49,7 +51,7 @@ def pretrain(
     if run.is_file():
         raise ConfigError(f"{run}: is a file, but a run is a directory; choose another name")
     opened = store if isinstance(store, CorpusStore) else CorpusStore.open(Path(store))
-    with join_world(device) as (world, chosen):
+    with join_world(device) as (world, chosen), alone_in(run) if world.is_first else nullcontext():
         saved = world.say(find_saved(run, resume=resume) if world.is_first else None)
         if saved is not None:
             require_same_corpus(run, saved, opened)

@@ -75,6 +75,13 @@ def test_info_tells_the_architecture(command: Command, model: Path) -> None:
     assert f"  {facts['parameters']:,}\n" in command("info", model).out
 
 
+def test_info_and_verify_take_the_packaged_model_if_none_is_named(command: Command) -> None:
+    for name in ("info", "verify"):
+        done = command(name)
+        assert done.code == 0, done.err
+        assert done.out == command(name, "english").out
+
+
 def test_verify_accepts_a_sound_model_and_finds_a_damaged_one(command: Command, model: Path, tmp_path: Path) -> None:
     assert command("verify", model).code == 0
     damaged = tmp_path / "damaged"
@@ -348,7 +355,7 @@ def test_neighbors_answers_several_questions_with_file_and_line(command: Command
     asked = ["neighbors", "--questions", questions, "--text", text, "--model", model, "--words", "same"]
     done = command(*asked)
     assert done.code == 2
-    assert "'Bank' is not among the tokens 'The bank .'; 'bank' is" in done.err
+    assert f"{questions}: line 3: 'Bank' is not among the tokens 'The bank .'; 'bank' is" in done.err
     done = command(*asked, "--ignore-case")
     assert done.code == 0, done.err
     blocks = [block.splitlines() for block in done.out.split("\n\n")]

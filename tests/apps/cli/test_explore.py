@@ -26,6 +26,7 @@ def test_a_page_of_an_own_text_is_written_and_not_overwritten(text: Path, capsys
     assert main(arguments) == 0
     written = page.read_text("utf-8")
     assert '"source":"text.txt"' in written
+    assert capsys.readouterr().out == f"{page}: the uses of bank ({page.stat().st_size / 1e6:.1f} MB)\n"
     assert main(arguments) == 2
     assert "exists already" in capsys.readouterr().err
     assert main([*arguments, "--overwrite"]) == 0
@@ -37,6 +38,7 @@ def test_a_page_of_an_own_text_is_written_and_not_overwritten(text: Path, capsys
     [
         (["--task", "run", "--export", "{page}"], "--task needs the model"),
         (["-w", "bank"], "--word is for --export"),
+        (["{rare}", "--export", "{page}"], "name the words of the page with --word"),
         (["{text}", "--export", "{page}", "-w", "zebra"], "'zebra' is in none of the 3 sentences"),
         (["{empty}", "--export", "{page}"], "has no sentences"),
         (["{nothing}", "--export", "{page}"], "nothing.txt"),
@@ -46,8 +48,9 @@ def test_a_page_of_an_own_text_is_written_and_not_overwritten(text: Path, capsys
 def test_mistakes_are_told_in_one_line(
     arguments: list[str], message: str, text: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    names = {name: text.parent / f"{name}.txt" for name in ("text", "empty", "nothing")}
+    names = {name: text.parent / f"{name}.txt" for name in ("text", "rare", "empty", "nothing")}
     names["page"] = text.parent / "page.html"
+    names["rare"].write_text("One use of each word.\n")
     names["empty"].write_text("\n")
     assert main(["explore", *(argument.format(**names) for argument in arguments)]) == 2
     said = capsys.readouterr().err

@@ -15,6 +15,7 @@ from tests.tasks.conftest import SAMPLES_OF_TASKS, small_recipe
 from tests.tiny import make_bilm
 
 from elmo.errors import ConfigError, ResumeError, WeightsError
+from elmo.run.alone import alone_in
 from elmo.run.metrics import read_metrics
 from elmo.tasks.embedding.wordvectors import WordVectors
 from elmo.tasks.recipes import Recipe
@@ -387,3 +388,12 @@ def test_threads_that_share_a_trained_task_get_its_answers(model: LoadedModel, t
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(ask, range(4)))
     assert found == [wanted[first::4] for first in range(4)]
+
+
+def test_a_run_in_which_another_process_trains_is_left_alone(model: LoadedModel, tmp_path: Path) -> None:
+    recipe = small_recipe(SAMPLE, train__epochs=1)
+    with alone_in(tmp_path / "run"):
+        for resume in (False, True):
+            with pytest.raises(ResumeError, match="another process trains here"):
+                train(tmp_path / "run", model, recipe, resume=resume)
+    assert train(tmp_path / "run", model, recipe, resume=True).done

@@ -14,6 +14,7 @@ from elmo.errors import WeightsError
 from elmo.model.architecture import BiLMConfig
 from elmo.model.characters import CharCNNConfig
 from elmo.model.stacks import BiLSTMConfig
+from elmo.text.tokenizer import Tokenizer
 from elmo.weights.formats import find_in, read_model, write_model
 
 
@@ -243,3 +244,14 @@ def test_a_word_model_needs_its_vocabulary_of_the_right_size(tmp_path):
     (tmp_path / "hdf5" / "vocab.txt").unlink()
     with pytest.raises(WeightsError, match=r"vocab.txt is missing"):
         read_model(tmp_path / "hdf5")
+
+
+def test_who_writes_a_model_of_another_language_hears_how_to_use_it(tmp_path, caplog):
+    model = make_model(next(iter(CONFIGS.values())))
+    with caplog.at_level(logging.WARNING):
+        write_model(model.replace(tokenizer=Tokenizer("unicode", "de")), tmp_path / "german", format="bilm-tf")
+    assert "the tokenizer rule 'unicode' is not written" in caplog.text
+    assert "so give them tokens (--tokenized)" in caplog.text
+    caplog.clear()
+    write_model(model.replace(tokenizer=Tokenizer("treebank")), tmp_path / "english", format="bilm-tf")
+    assert "tokenizer" not in caplog.text

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elmo.apps.cli import options
+from elmo.apps.cli.output import say
 from elmo.apps.cli.packaged_text import check_packaged_text
 from elmo.apps.cli.serve import load_tasks, served_name
 from elmo.apps.cli.server_extra import server_extra
@@ -103,7 +104,14 @@ def _export(explorer: "Explorer", words: list[str] | None, path: Path) -> None:
     from elmo.apps.explore.export import one_page
     from elmo.disk.writing import write_file
 
-    write_file(path, one_page(explorer, words or explorer.examples()).encode("utf-8"))
+    shown = words or explorer.examples()
+    if not shown:
+        raise UserError(
+            "no word of the text is used often enough to be an example; name the words of the page with --word"
+        )
+    page = one_page(explorer, shown).encode("utf-8")
+    write_file(path, page)
+    say(f"{path}: the uses of {', '.join(dict.fromkeys(shown))} ({len(page) / 1e6:.1f} MB)")
 
 
 def _collection(

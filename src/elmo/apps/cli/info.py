@@ -9,10 +9,17 @@ import typer
 from elmo.apps.cli.reading import is_index, is_store
 from elmo.disk.finding import Finding
 from elmo.errors import ElmoError
+from elmo.weights.published.packaged import DEFAULT
 
 
 def info(
-    model: Annotated[str, typer.Argument(help="A model (a directory, a file, or a name), or an index.")],
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="A model (a directory, a file, or a name), or an index; the packaged model if none.",
+            show_default=False,
+        ),
+    ] = DEFAULT,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
     """Say what a model is: format, architecture, sizes, tokenizer, vocabulary, hash; or what an index holds.
@@ -29,7 +36,13 @@ def info(
 
 
 def verify(
-    model: Annotated[str, typer.Argument(help="A model (a directory, a file, a name), a corpus store, or an index.")],
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="A model (a directory, a file, a name), a corpus store, or an index; the packaged model if none.",
+            show_default=False,
+        ),
+    ] = DEFAULT,
 ) -> None:
     """Check a model: hashes, shapes, finite numbers, and the vectors of a self-test sentence; or a corpus, or an index.
 

@@ -140,7 +140,8 @@ def read_questions(path: str) -> Iterator["Question"]:
             raise InputError(f"{path}: line {number} is not `word<TAB>sentence`, or with <TAB>occurrence behind it")
         if len(rest) == 2 and not (rest[1].strip().isdecimal() and len(rest[1]) < 10 and int(rest[1]) > 0):
             raise InputError(f"{path}: line {number} has the occurrence {rest[1][:20]!r}; a number from 1 is wanted")
-        yield Question(word.strip(), rest[0], int(rest[1]) if len(rest) == 2 else None)
+        occurrence = int(rest[1]) if len(rest) == 2 else None
+        yield Question(word.strip(), rest[0], occurrence, f"{path}: line {number}")
     if none:
         raise InputError(f"{path}: has no questions")
 

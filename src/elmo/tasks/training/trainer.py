@@ -12,6 +12,7 @@ from elmo.disk.directories import clean_up
 from elmo.disk.guarded.plainfiles import refusing
 from elmo.errors import ConfigError, InputError, ResumeError
 from elmo.ops.device import choose_device
+from elmo.run.alone import alone_in
 from elmo.run.metrics import Metrics
 from elmo.run.stopping import StopRequest
 from elmo.tasks.embedding.layercache import LayerStore
@@ -67,58 +68,60 @@ def train_task(
     part = [train[n] for n in choose_fraction(len(train), recipe.train.fraction, seed=recipe.train.seed)]
     task = recipe.make_task()
     examples = task.training_examples(part)
-    if tuned is not None:
-        if used is None:
-            raise ConfigError("elmo.where is 'none': there is no biLM to tune")
-        _find_saved(run, resume=resume)  # refused now, not after the tuning
-        found = tune_bilm(used, part, Path(tuned), device=str(chosen), time_limit=time_limit, progress_bar=progress_bar)
-        if not isinstance(found, TunedBiLM):
-            return _stopped(run, found)
-        used, reference = found.model, found.reference
-        if time_limit is not None:
-            time_limit = max(0.0, time_limit - (time.monotonic() - began))
-    identity = RunIdentity(
-        recipe=recipe,
-        train=examples,
-        dev=dev,
-        vectors_sha256=None if vectors is None else vectors.sha256(),
-        bilm_sha256=None if used is None else used.sha256,
-    )
-    if resume and (run / MODEL).exists():  # written last, and whole: what is missing is the cleaning-up
-        finished = _finished(run, identity, model=used, device=chosen)
-        clean_up(run)  # first: it brings a checkpoint back that was set aside
-        shutil.rmtree(run / FOLDER, ignore_errors=True)
-        return finished
-    saved = _find_saved(run, resume=resume)
-    if saved is not None:
-        identity.refuse_other(saved.identity, where=run)
-        saved.identity = identity.value
-    run.mkdir(parents=True, exist_ok=True)
-    clean_up(run)
-    cuda = [chosen] if chosen.type == "cuda" else []
-    with torch.random.fork_rng(devices=cuda):
-        # Not yet inside of StopRequest: while layers are computed there is nothing to save, and Ctrl-C ends it at once.
-        learner = Learner(
-            name,
-            recipe,
-            task,
-            examples,
-            dev,
-            model=used,
-            reference=reference,
-            vectors=vectors,
-            device=chosen,
-            store=store,
+    with alone_in(run):
+        if tuned is not None:
+            if used is None:
+                raise ConfigError("elmo.where is 'none': there is no biLM to tune")
+            _find_saved(run, resume=resume)  # refused now, not after the tuning
+            found = tune_bilm(
+                used, part, Path(tuned), device=str(chosen), time_limit=time_limit, progress_bar=progress_bar
+            )
+            if not isinstance(found, TunedBiLM):
+                return _stopped(run, found)
+            used, reference = found.model, found.reference
+            if time_limit is not None:
+                time_limit = max(0.0, time_limit - (time.monotonic() - began))
+        identity = RunIdentity(
+            recipe=recipe,
+            train=examples,
+            dev=dev,
+            vectors_sha256=None if vectors is None else vectors.sha256(),
+            bilm_sha256=None if used is None else used.sha256,
         )
-        progress = saved or TaskProgress(identity=identity.value)
+        if resume and (run / MODEL).exists():  # written last, and whole: what is missing is the cleaning-up
+            finished = _finished(run, identity, model=used, device=chosen)
+            clean_up(run)  # first: it brings a checkpoint back that was set aside
+            shutil.rmtree(run / FOLDER, ignore_errors=True)
+            return finished
+        saved = _find_saved(run, resume=resume)
         if saved is not None:
-            with refusing(run / FOLDER, ResumeError):
-                learner.load(read_checkpoint_tensors(run), saved)
-        with (
-            StopRequest(time_limit=time_limit) as stop,
-            Metrics(run, after_step=learner.global_step(progress), tensorboard=False) as metrics,
-        ):
-            return TrainingLoop(run, learner, progress, metrics, stop, bar=progress_bar).go()
+            identity.refuse_other(saved.identity, where=run)
+            saved.identity = identity.value
+        clean_up(run)
+        cuda = [chosen] if chosen.type == "cuda" else []
+        with torch.random.fork_rng(devices=cuda):
+            # Not yet inside of StopRequest: while layers are computed there is nothing to save; Ctrl-C ends it at once.
+            learner = Learner(
+                name,
+                recipe,
+                task,
+                examples,
+                dev,
+                model=used,
+                reference=reference,
+                vectors=vectors,
+                device=chosen,
+                store=store,
+            )
+            progress = saved or TaskProgress(identity=identity.value)
+            if saved is not None:
+                with refusing(run / FOLDER, ResumeError):
+                    learner.load(read_checkpoint_tensors(run), saved)
+            with (
+                StopRequest(time_limit=time_limit) as stop,
+                Metrics(run, after_step=learner.global_step(progress), tensorboard=False) as metrics,
+            ):
+                return TrainingLoop(run, learner, progress, metrics, stop, bar=progress_bar).go()
 
 
 def _find_saved(run: Path, *, resume: bool) -> TaskProgress | None:

@@ -114,9 +114,8 @@ def _losses(model: LoadedModel) -> list[str]:
         ),
         "the softmax is not written; bilm-tf's format has no place for it": model.has_softmax,
         "the original code cannot run a model of one direction": model.config.lstm.directions == 1,
-        f"the tokenizer rule {model.tokenizer.rule!r} is not written; readers suppose {TOKENIZER.rule!r}": (
-            model.tokenizer != TOKENIZER
-        ),
+        f"the tokenizer rule {model.tokenizer.rule!r} is not written; readers suppose {TOKENIZER.rule!r}, so give them "
+        "tokens (--tokenized), or keep the native model for raw text": model.tokenizer != TOKENIZER,
     }
     return [text for text, lost in losses.items() if lost] + layout.refused_by_allennlp(model.config)
 
