@@ -161,6 +161,11 @@ def test_a_vocabulary_that_lacks_much_of_the_text_is_warned_of(general, make_sto
     assert "use more text or a model with a softmax" in caplog.text
 
 
+def test_few_held_out_words_are_warned_of(general, domain, tmp_path, caplog):
+    tune(read_model(general), domain, tmp_path / "run", config=TUNE.replace(steps=1))
+    assert "words are held out, too few to tell whether a fine-tuning helps" in caplog.text
+
+
 def test_a_model_with_a_softmax_is_not_told_to_have_one(general, make_store, tmp_path, caplog):
     sentences = [[f"p{n}" for n in range(start, start + 7)] for start in range(40)]
     store = make_store(tmp_path / "store", sentences, sentences[:10], vocabulary=6)

@@ -34,6 +34,7 @@ logger = logging.getLogger(__name__)
 
 TRAINING_RUN, HDF5, GENERAL = "training", "hdf5", "general"
 FEW_WORDS = 10_000_000
+FEW_HELDOUT = 1_000  # words; fewer tell little of whether a fine-tuning helps
 MANY_OUTSIDE = 0.1  # of the held-out words; a perplexity that counts so many as one class says little
 
 
@@ -170,6 +171,13 @@ def _with_softmax(
 
 def _tell_start(before: Perplexity, *, vocabulary: int, out: Path, has_softmax: bool) -> None:
     logger.info("held-out perplexity before: %.2f", before.average)
+    if before.words < FEW_HELDOUT:
+        logger.warning(
+            "%s: %s words are held out, too few to tell whether a fine-tuning helps; give more text, or a larger share "
+            "of it (--heldout)",
+            out,
+            f"{before.words:,}",
+        )
     if before.unknown_rate > MANY_OUTSIDE:
         logger.warning(
             "%s: %.1f %% of the held-out words are outside the vocabulary of %s and count as one class, which makes "

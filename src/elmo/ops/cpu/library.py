@@ -66,7 +66,12 @@ def _find_library() -> Library | None:
                 return _load_or_build(compiler, Path(folder) / path.name)
         return _load_or_build(compiler, path)
     except (OSError, subprocess.SubprocessError, ElmoError) as error:
-        logger.warning("the CPU kernels could not be built (%s); torch or NumPy computes, slower", _first_line(error))
+        logger.warning(
+            "the CPU kernels could not be built (%s); torch computes, slower, or NumPy, many times slower; they need a "
+            "C++ compiler (g++ or clang++) and a folder that can be written (%s), or a wheel that brings them",
+            _first_line(error),
+            VARIABLE,
+        )
         return None
 
 
