@@ -252,6 +252,23 @@ def test_a_tagger_trains_with_the_usual_script_and_its_bilm_stays(folder: Path, 
         elmo.load(tmp_path / "tagger")
 
 
+@pytest.mark.parametrize("train_bilm", [False, True])
+def test_a_resumed_trainer_ends_where_a_straight_one_does(folder: Path, tmp_path: Path, train_bilm: bool) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    data = Dataset.from_dict({"text": TEXTS, "label": [n % 2 for n in range(len(TEXTS))]})
+    data = data.map(lambda batch: tokenizer(batch["text"]), batched=True, remove_columns=["text"])
+    ends = []
+    for checkpoint in (None, tmp_path / "run" / "checkpoint-2"):
+        torch.manual_seed(1)
+        model = AutoModelForSequenceClassification.from_pretrained(folder, num_labels=2, train_bilm=train_bilm)
+        trainer = Trainer(model, arguments(tmp_path / "run", epochs=3), train_dataset=data, processing_class=tokenizer)
+        trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+        ends.append(trainer.model.state_dict())
+        learning = [name for name, p in trainer.model.named_parameters() if p.requires_grad]
+        assert any(name.startswith("elmo.") for name in learning) is train_bilm
+    assert all(torch.equal(tensor, ends[1][name]) for name, tensor in ends[0].items())
+
+
 def test_a_classifier_learns_with_its_bilm(folder: Path, tmp_path: Path) -> None:
     tokenizer = AutoTokenizer.from_pretrained(folder)
     data = Dataset.from_dict({"text": TEXTS, "label": [n % 2 for n in range(len(TEXTS))]})
