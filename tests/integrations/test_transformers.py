@@ -141,6 +141,13 @@ def test_int8_and_the_softmax_are_refused(folder: Path, tmp_path: Path, capsys: 
     assert "transformers does not read" in capsys.readouterr().err
 
 
+def test_weights_in_several_files_are_named_as_such(folder: Path, tmp_path: Path) -> None:
+    AutoModel.from_pretrained(folder).save_pretrained(tmp_path / "parts", max_shard_size="10KB")
+    assert AutoModel.from_pretrained(tmp_path / "parts").num_parameters() > 0
+    with pytest.raises(elmo.ElmoError, match="in several files; save it without `max_shard_size`"):
+        elmo.load(tmp_path / "parts")
+
+
 def test_copies_and_pickles_give_the_same_vectors(folder: Path) -> None:
     model, tokenizer = AutoModel.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
     encoded = tokenizer(TEXTS, padding=True, return_tensors="pt")
@@ -248,8 +255,10 @@ def test_a_tagger_trains_with_the_usual_script_and_its_bilm_stays(folder: Path, 
     assert sum(p.numel() for p in again.parameters() if p.requires_grad) == 2 * 16 + 2 + 3 + 1
     encoded = AutoTokenizer.from_pretrained(tmp_path / "tagger")(TEXTS, padding=True, return_tensors="pt")
     torch.testing.assert_close(again.eval()(**encoded).logits, model.eval()(**encoded).logits, rtol=0, atol=1e-6)
-    with pytest.raises(elmo.ElmoError, match="a head of transformers"):
+    with pytest.raises(elmo.ElmoError, match=r"a head of transformers.*model\.elmo\.save"):
         elmo.load(tmp_path / "tagger")
+    again.elmo.save(tmp_path / "alone")
+    assert read_model(tmp_path / "alone").sha256 == read_model(folder).sha256
 
 
 @pytest.mark.parametrize("train_bilm", [False, True])
