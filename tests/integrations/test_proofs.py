@@ -34,6 +34,14 @@ class TheirWarning:
 pytestmark = pytest.mark.timeout(3600)  # against a hang alone: the libraries import for long on a busy machine
 
 THEIRS = {
+    "hub": [
+        TheirWarning(
+            library="huggingface_hub 2.4.0",
+            category="DeprecationWarning",
+            message="Use 'content=<...>' to upload raw bytes/text content.",
+            reason="it sends large files by an argument that httpx would rather have under another name",
+        ),
+    ],
     "flair": [
         TheirWarning(
             library="Flair 0.15.1",

@@ -141,6 +141,13 @@ def test_int8_and_the_softmax_are_refused(folder: Path, tmp_path: Path, capsys: 
     assert "transformers does not read" in capsys.readouterr().err
 
 
+def test_weights_in_several_files_are_named_as_such(folder: Path, tmp_path: Path) -> None:
+    AutoModel.from_pretrained(folder).save_pretrained(tmp_path / "parts", max_shard_size="10KB")
+    assert AutoModel.from_pretrained(tmp_path / "parts").num_parameters() > 0
+    with pytest.raises(elmo.ElmoError, match="in several files; save it without `max_shard_size`"):
+        elmo.load(tmp_path / "parts")
+
+
 def test_copies_and_pickles_give_the_same_vectors(folder: Path) -> None:
     model, tokenizer = AutoModel.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
     encoded = tokenizer(TEXTS, padding=True, return_tensors="pt")
@@ -248,8 +255,27 @@ def test_a_tagger_trains_with_the_usual_script_and_its_bilm_stays(folder: Path, 
     assert sum(p.numel() for p in again.parameters() if p.requires_grad) == 2 * 16 + 2 + 3 + 1
     encoded = AutoTokenizer.from_pretrained(tmp_path / "tagger")(TEXTS, padding=True, return_tensors="pt")
     torch.testing.assert_close(again.eval()(**encoded).logits, model.eval()(**encoded).logits, rtol=0, atol=1e-6)
-    with pytest.raises(elmo.ElmoError, match="a head of transformers"):
+    with pytest.raises(elmo.ElmoError, match=r"a head of transformers.*model\.elmo\.save"):
         elmo.load(tmp_path / "tagger")
+    again.elmo.save(tmp_path / "alone")
+    assert read_model(tmp_path / "alone").sha256 == read_model(folder).sha256
+
+
+@pytest.mark.parametrize("train_bilm", [False, True])
+def test_a_resumed_trainer_ends_where_a_straight_one_does(folder: Path, tmp_path: Path, train_bilm: bool) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    data = Dataset.from_dict({"text": TEXTS, "label": [n % 2 for n in range(len(TEXTS))]})
+    data = data.map(lambda batch: tokenizer(batch["text"]), batched=True, remove_columns=["text"])
+    ends = []
+    for checkpoint in (None, tmp_path / "run" / "checkpoint-2"):
+        torch.manual_seed(1)
+        model = AutoModelForSequenceClassification.from_pretrained(folder, num_labels=2, train_bilm=train_bilm)
+        trainer = Trainer(model, arguments(tmp_path / "run", epochs=3), train_dataset=data, processing_class=tokenizer)
+        trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+        ends.append(trainer.model.state_dict())
+        learning = [name for name, p in trainer.model.named_parameters() if p.requires_grad]
+        assert any(name.startswith("elmo.") for name in learning) is train_bilm
+    assert all(torch.equal(tensor, ends[1][name]) for name, tensor in ends[0].items())
 
 
 def test_a_classifier_learns_with_its_bilm(folder: Path, tmp_path: Path) -> None:

@@ -34,6 +34,11 @@ def _transformer(path: Path) -> str | None:
         kind = read_json(path / "config.json").get("model_type")
     except WeightsError:
         return None
+    if kind == "elmo" and (path / "model.safetensors.index.json").is_file():
+        return "is an ELMo whose weights transformers wrote in several files; save it without `max_shard_size`"
     if kind == "elmo":
-        return "is an ELMo with a head of transformers; load it there, after `import elmo.integrations.transformers`"
+        return (
+            "is an ELMo with a head of transformers; load it there, after `import elmo.integrations.transformers` "
+            "(`model.elmo.save(FOLDER)` writes the ELMo alone)"
+        )
     return None if kind is None else f"is a model of the kind {shortened(kind)} (transformers), not an ELMo"

@@ -1,5 +1,6 @@
 """`ElmoVectorizer` in scikit-learn, in a process of its own: FOLDER of a model, OUTPUT folder."""
 
+import multiprocessing
 import pickle
 import sys
 from pathlib import Path
@@ -19,6 +20,10 @@ from elmo.integrations.sklearn import ElmoVectorizer
 LABELS = [n % 2 for n in range(len(TEXTS))]
 
 
+def answers(path: Path) -> np.ndarray:
+    return joblib.load(path).predict_proba(TEXTS)
+
+
 def main(folder: str, output: Path) -> None:
     embedder = elmo.load(folder)
     for layers in ("mean", "top", *range(embedder.layer_count)):
@@ -36,6 +41,10 @@ def main(folder: str, output: Path) -> None:
     joblib.dump(grid.best_estimator_, output / "pipeline.joblib")
     again = joblib.load(output / "pipeline.joblib")
     assert_same(again.predict_proba(TEXTS), grid.predict_proba(TEXTS))
+    with multiprocessing.get_context("spawn").Pool(1) as pool:  # a process that has seen nothing of it
+        assert_same(pool.apply(answers, [output / "pipeline.joblib"]), grid.predict_proba(TEXTS))
+        pool.close()
+        pool.join()
 
     vectors = whole.transform(TEXTS)
     classifier = SGDClassifier(loss="log_loss", learning_rate="constant", eta0=0.01, random_state=1)
