@@ -27,7 +27,7 @@ from elmo.tasks.wsd.evaluate import evaluate_senses
 Made = dict[str, Any]
 
 
-class Behind(NamedTuple):
+class Headway(NamedTuple):
     """What an unfinished run has behind it."""
 
     share: float = 0.0  # of its epochs
@@ -36,7 +36,7 @@ class Behind(NamedTuple):
 
 def make_run(job: AnyJob, hashes: Hashes, sources: Sources, *, time_limit: float | None) -> Made | None:
     """The result of a run; None if its time was over. The next call goes on where it was."""
-    began, before = time.perf_counter(), behind(job, hashes, sources).seconds
+    began, before = time.perf_counter(), headway(job, hashes, sources).seconds
     if isinstance(job, TaskJob):
         made = _train(job, run_folder(job, hashes, sources), sources, time_limit)
     elif isinstance(job, SenseJob):
@@ -65,16 +65,16 @@ def run_folder(job: AnyJob, hashes: Hashes, sources: Sources) -> Path:
     return sources.cache / "runs" / job_key(job, hashes)
 
 
-def behind(job: AnyJob, hashes: Hashes, sources: Sources) -> Behind:
+def headway(job: AnyJob, hashes: Hashes, sources: Sources) -> Headway:
     """How far a run came that was stopped, by its checkpoint; one that cannot be read will be told when it goes on."""
     path = run_folder(job, hashes, sources) / FOLDER / PROGRESS
     if not isinstance(job, TaskJob) or not path.is_file():
-        return Behind()
+        return Headway()
     try:
         saved = read_json(path, most_bytes=MOST_PROGRESS_BYTES, refusal=ResumeError)
-        return Behind(min(1.0, saved["epoch"] / recipe_of(job).train.epochs), float(saved["seconds"]))
+        return Headway(min(1.0, saved["epoch"] / recipe_of(job).train.epochs), float(saved["seconds"]))
     except (ResumeError, KeyError, TypeError):
-        return Behind()
+        return Headway()
 
 
 def forget(job: AnyJob, hashes: Hashes, sources: Sources) -> None:

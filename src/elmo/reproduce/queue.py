@@ -11,7 +11,7 @@ from elmo.reproduce.arms import BASELINE
 from elmo.reproduce.choosing import chosen_options
 from elmo.reproduce.jobs import AnyJob, Hashes, Sources, TaskJob, job_key, recipe_of
 from elmo.reproduce.loading import hashes_of, read_for
-from elmo.reproduce.making import behind, forget, line_of, make_run
+from elmo.reproduce.making import forget, headway, line_of, make_run
 from elmo.reproduce.mps import multi_process_service
 from elmo.reproduce.order import Chosen, ordered_jobs, search_jobs
 from elmo.reproduce.pool import Outcome, work
@@ -112,7 +112,7 @@ class RunQueue:
         """What a job will still take: as runs like it took here, or as the settings say."""
         like = [run["seconds"] for run in self._runs_of(job.data.name) if _is_like(run, job)]
         whole = statistics.mean(like) if like else 60 * job.minutes
-        return whole * (1 - behind(job, self.hashes[job.data.name], self.sources).share)
+        return whole * (1 - headway(job, self.hashes[job.data.name], self.sources).share)
 
     def key(self, job: AnyJob) -> str:
         """The name of its run."""
