@@ -1,6 +1,6 @@
 """Batches: every sentence once, within the budget, like lengths together."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo.embed.batches import BOUNDARIES, by_length, in_order
@@ -9,6 +9,7 @@ lengths = st.lists(st.integers(0, 60), max_size=60)
 
 
 @given(lengths, st.integers(1, 8), st.integers(2, 100))
+@settings(deadline=None)
 def test_every_sentence_stands_in_one_batch_within_the_budget(lengths: list[int], most: int, positions: int) -> None:
     batches = by_length(lengths, most_sentences=most, most_positions=positions)
     assert sorted(n for batch in batches for n in batch) == list(range(len(lengths)))
@@ -19,6 +20,7 @@ def test_every_sentence_stands_in_one_batch_within_the_budget(lengths: list[int]
 
 
 @given(lengths, st.integers(1, 8))
+@settings(deadline=None)
 def test_no_batch_is_longer_than_the_one_before(lengths: list[int], most: int) -> None:
     batches = by_length(lengths, most_sentences=most, most_positions=1000)
     flat = [lengths[n] for batch in batches for n in batch]
@@ -26,6 +28,7 @@ def test_no_batch_is_longer_than_the_one_before(lengths: list[int], most: int) -
 
 
 @given(st.integers(0, 50), st.integers(1, 8))
+@settings(deadline=None)
 def test_batches_in_order_are_consecutive(count: int, most: int) -> None:
     assert [n for batch in in_order(count, most_sentences=most) for n in batch] == list(range(count))
 
