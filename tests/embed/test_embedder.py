@@ -262,6 +262,11 @@ def test_impossible_options_are_refused(embedder: Embedder, arguments: dict[str,
         embedder.encode(SENTENCES, **arguments)
 
 
+def test_a_path_in_the_place_of_a_model_is_refused_with_what_takes_paths(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"model is .*Path\(.*elmo.load takes a name or a path"):
+        Embedder(tmp_path)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(("name", "value"), [("state", "warm"), ("precision", "int3"), ("num_threads", 0)])
 def test_impossible_arguments_of_load_are_refused(model_directory: Path, name: str, value: object) -> None:
     with pytest.raises(ConfigError, match=f"{name} is {value!r}"):

@@ -193,6 +193,11 @@ def test_impossible_options_are_refused(model_directory: Path, options: dict[str
         make(model_directory, **options)
 
 
+def test_a_name_in_the_place_of_a_model_is_refused_with_what_takes_names() -> None:
+    with pytest.raises(InputError, match=r"model is 'english' \(str\), .*Elmo.from_pretrained takes a name or a path"):
+        Elmo("english")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("sentences", "message"),
     [

@@ -1,5 +1,6 @@
 """The data sets' settings: those of the product are sound, and what is wrong in a file is named."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -74,3 +75,5 @@ def test_sets_are_found_by_name_and_their_missing_files_are_told(tmp_path: Path)
         find_sets(sets, ["b"])
     (tmp_path / "x").touch()
     assert missing_files(sets["a"], tmp_path) == [tmp_path / "y", tmp_path / "z"]
+    long = dataclasses.replace(sets["a"], train="n" * 3000)
+    assert missing_files(long, tmp_path)[0] == tmp_path / long.train

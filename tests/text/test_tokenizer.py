@@ -142,6 +142,7 @@ def test_importing_the_tokenizer_loads_neither_nltk_nor_regex_nor_torch() -> Non
 
 @pytest.mark.parametrize("rule", RULES)
 @given(text=st.text(max_size=60))
+@settings(deadline=None)
 def test_words_alone_are_the_words_of_the_sentences(rule, text):
     tokenizer = Tokenizer(rule=rule)
     assert tokenizer.sentence_words(text) == [tokens.words for tokens in tokenizer.sentences(text)]

@@ -34,7 +34,7 @@ from elmo.ops.cpu.packed_file import PackedFile
 from elmo.ops.threadlock import ThreadLock
 from elmo.ops.where import name_of_device
 from elmo.weights.formats import write_model
-from elmo.weights.loaded import LoadedModel
+from elmo.weights.loaded import LoadedModel, require_loaded
 
 if TYPE_CHECKING:
     import torch
@@ -91,6 +91,7 @@ class Embedder(Encoding):
         reference: Reference | None = None,
         packed: PackedFile | None = None,
     ) -> None:
+        require_loaded(model, reader="elmo.load")
         if state not in STATES:
             raise ConfigError(f"state is {state!r}; it must be one of {', '.join(STATES)}")
         if num_threads is not None and num_threads < 1:

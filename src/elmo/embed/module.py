@@ -34,7 +34,7 @@ from elmo.ops.arrays import Array, host
 from elmo.ops.threadlock import ThreadLock
 from elmo.weights.formats import read_model, write_model
 from elmo.weights.guarded.tensorfile import read_tensors
-from elmo.weights.loaded import LoadedModel
+from elmo.weights.loaded import LoadedModel, require_loaded
 from elmo.weights.published.hub import PREFIX
 from elmo.weights.published.packaged import DEFAULT
 
@@ -106,6 +106,7 @@ class Elmo(nn.Module):
         save_bilm: bool = True,
     ) -> None:
         super().__init__()
+        require_loaded(model, reader="Elmo.from_pretrained")
         if not 1 <= mixes <= MOST_MIXES:
             raise ConfigError(f"mixes is {mixes}; at least one mix must come out, and at most {MOST_MIXES}")
         if mixed_layers not in ("all", "top"):

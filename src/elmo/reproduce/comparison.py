@@ -23,7 +23,7 @@ class Comparison:
         self.data, self.whole = data, QUICK if quick else 1.0
         own = [run for run in runs if run["kind"] == "task" and run["set"] == data.name]
         own = [run for run in own if run.get("quick", False) == quick]
-        self.runs = [run for run in own if _has_options(run, data, chosen)]
+        self.runs = [run for run in own if run["metric"] == data.metric and _has_options(run, data, chosen)]
 
     def of(self, arm: str, fraction: float | None = None) -> list[Run]:
         """The runs of an arm by their seeds."""
@@ -66,9 +66,9 @@ class Comparison:
 
     @property
     def scores(self) -> list[str]:
-        """The names of all scores, the main one first; those of single labels are left out."""
-        names = (name for run in self.runs for name in (run["test"] or {}))
-        found = dict.fromkeys(name for name in names if not name.startswith("f1 "))
+        """The names of the scores that all runs have, the main one first; those of single labels are left out."""
+        names = [name for name in self.runs[0]["test"] if not name.startswith("f1 ")] if self.runs else []
+        found = [name for name in names if all(name in run[part] for run in self.runs for part in ("dev", "test"))]
         return [self.data.metric, *(name for name in found if name != self.data.metric)] if found else []
 
     def updates(self, arm: str) -> list[tuple[float | None, float]]:

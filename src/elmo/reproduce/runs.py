@@ -10,7 +10,8 @@ from typing import Any
 
 from elmo.disk.guarded.plainfiles import parse_json, read_bytes
 from elmo.disk.writing import errors_naming
-from elmo.errors import InputError
+from elmo.errors import ConfigError, InputError
+from elmo.reproduce.shapes import check_run
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +43,7 @@ class RunFile:
 def read_runs(places: Iterable[Path]) -> list[dict[str, Any]]:
     """The runs in files, and in the .jsonl files of folders; each key once. A line cut off at the end is left out."""
     found: dict[str, dict[str, Any]] = {}
+    counts: dict[tuple[str, ...], int] = {}
     for path in _files(places):
         lines = read_bytes(path, most_bytes=MOST_BYTES, refusal=InputError).split(b"\n")
         whole, cut = lines[:-1], lines[-1]  # behind the last line's end is nothing, or what was being written
@@ -49,24 +51,21 @@ def read_runs(places: Iterable[Path]) -> list[dict[str, Any]]:
             if line.strip():
                 where = f"{path}: line {number}"
                 run = parse_json(line, where=where, most_bytes=MOST_LINE_BYTES, refusal=InputError)
-                if lacking := _lacking(run):
-                    raise InputError(f"{where}: is no run, which has {lacking}; remove the line")
+                try:
+                    layers = check_run(run, where=where)
+                except ConfigError as error:
+                    raise InputError(f"{error}: is no run of `elmo reproduce`; remove the line") from None
+                for place, count in layers.items():
+                    like = (place, *(json.dumps(run.get(name)) for name in ("kind", "set", "model", "arm", "elmo")))
+                    if count != counts.setdefault(like, count):
+                        raise InputError(
+                            f"{where}: {place} has {count} layers, but that of the runs before it has {counts[like]}; "
+                            "remove the line that is wrong"
+                        )
                 found.setdefault(run["key"], run)
         if cut.strip():
             logger.warning("%s: its last line was cut off and is left out", path)
     return list(found.values())
-
-
-def _lacking(run: Run) -> str | None:
-    """What a run has and this one does not, or not as it should be."""
-    kinds: dict[str, type | tuple[type, ...]] = {"key": str, "kind": str, "set": str, "files": dict}
-    if run.get("kind") in ("task", "search"):
-        kinds |= {"arm": str, "metric": str, "dev": dict, "point": list, "options": list, "history": list}
-        kinds |= {"seed": int, "fraction": (int, float), "seconds": (int, float), "mixes": dict}
-    lacking = next((name for name, kind in kinds.items() if not isinstance(run.get(name), kind)), None)
-    if lacking is None and run.get("kind") in ("task", "search") and run["metric"] not in run["dev"]:
-        lacking = "dev"
-    return lacking or (None if "model" in run else "model")
 
 
 def _files(places: Iterable[Path]) -> Iterator[Path]:

@@ -144,7 +144,14 @@ def missing_files(data: AnyData, folder: Path | None) -> list[Path]:
     """Which of its files are not there."""
     if folder is None:
         return [Path(path) for path in data.paths.values()]
-    return [folder / path for path in data.paths.values() if not (folder / path).is_file()]
+    return [folder / path for path in data.paths.values() if not _is_file(folder / path)]
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name longer than any file's
+        return False
 
 
 def find_sets(settings: Mapping[str, AnyData], names: list[str] | None) -> dict[str, AnyData]:

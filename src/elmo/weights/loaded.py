@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, overload
 
-from elmo.errors import ConfigError, WeightsError
+from elmo.errors import ConfigError, InputError, WeightsError
 from elmo.model.architecture import BiLMConfig
 from elmo.model.kinds import Rows, Spelling
 from elmo.model.settled import find_settled, settle_there
@@ -245,3 +245,10 @@ class LoadedModel:
     def sha256(self) -> str:
         """The hash of the biLM's numbers when first asked for: equal for equal models in any format."""
         return content_sha256(self.tensors)
+
+
+def require_loaded(model: object, *, reader: str) -> None:
+    """Refuse a name or a path where a model that was read is wanted; `reader` is the call that takes one."""
+    if not isinstance(model, LoadedModel):
+        found = f"{model!r:.80} ({type(model).__name__})"
+        raise InputError(f"model is {found}, but a model that was read is wanted; {reader} takes a name or a path")

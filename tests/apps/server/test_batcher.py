@@ -114,7 +114,7 @@ def test_a_large_request_does_not_keep_a_small_one_waiting() -> None:
     async def ask() -> int:
         with working(model, batch_tokens=16) as batcher:
             large = asyncio.create_task(embed(batcher, sentences_of(2, 400)))
-            await until(lambda: bool(batcher._jobs))
+            await until(lambda: model.entered == 1)  # else a thread that starts late takes both together
             small = asyncio.create_task(embed(batcher, [["x"]]))
             await until(lambda: len(batcher._jobs) == 2)
             model.go.release(3)
@@ -180,7 +180,7 @@ def test_a_request_that_is_cancelled_is_dropped() -> None:
     async def ask() -> None:
         with working(model, batch_tokens=10) as batcher:
             task = asyncio.create_task(embed(batcher, sentences_of(5, 100)))
-            await until(lambda: bool(batcher._jobs))
+            await until(lambda: model.entered == 1)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import http.client
 import io
 import json
@@ -163,6 +164,11 @@ def test_a_mistake_of_the_server_is_a_500_whose_place_is_in_the_log(embedder: Em
 
     with running(make_app(Broken(embedder))) as server:  # type: ignore[arg-type]
         reply = server.post("/v1/embeddings", {"input": "swordfish"})
+        assert server.get("/ready").status == 503
+        (failed,) = [event for event in events(lines) if event["event"] == "first batch failed"]
+    assert (failed["level"], failed["error"]) == ("error", "ZeroDivisionError")
+    gc.collect()
+    assert "never retrieved" not in lines.getvalue()
     assert (reply.status, reply.error["type"]) == (500, "server_error")
     assert "swordfish" not in reply.error["message"]
     found = [event for event in events(lines) if event["event"] == "error"]

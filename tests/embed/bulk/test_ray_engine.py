@@ -13,9 +13,9 @@ import pytest
 
 from elmo.embed.bulk import ray_engine
 from elmo.embed.bulk.options import BulkOptions
-from elmo.embed.bulk.ray_engine import EmbedShard, Shard, embed_with_ray, lines_of_shard, plan
+from elmo.embed.bulk.ray_engine import Cluster, EmbedShard, Shard, embed_with_ray, lines_of_shard, plan
 from elmo.embed.embedder import Embedder
-from elmo.errors import ConfigError, InputError, ResumeError
+from elmo.errors import ConfigError, ElmoError, InputError, ResumeError
 from elmo.text.lines import read_lines
 
 has_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="the extra `ray` is not installed")
@@ -227,6 +227,26 @@ def test_a_carried_state_is_refused(model_directory: Path, monkeypatch: pytest.M
 
 def stopped(*_: object) -> None:
     raise KeyboardInterrupt
+
+
+def test_a_ray_that_does_not_start_is_told_in_a_line(tmp_path: Path) -> None:
+    calls = []
+
+    class Ray:
+        def is_initialized(self) -> bool:
+            return False
+
+        def init(self, **_: object) -> None:
+            raise RuntimeError("The current node timed out during startup. This could happen because it is busy.")
+
+        def shutdown(self) -> None:
+            calls.append("shutdown")
+
+    with pytest.raises(
+        ElmoError, match=r"Ray could not be started: The current node timed out.*; .*: go on with --resume"
+    ):
+        list(ray_engine._run(Ray(), [], tmp_path, {}, BulkOptions(), Cluster(), "text.txt"))
+    assert calls == ["shutdown"]
 
 
 def test_the_cause_is_the_exception_and_not_the_advice_behind_it() -> None:

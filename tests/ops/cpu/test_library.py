@@ -8,24 +8,23 @@ import platform
 import shutil
 import subprocess
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.ops.cpu.asking import ask_anew
 
 import elmo.ops.cpu.library as cpu_library_module
 from elmo.ops.cpu import prebuilding
-from elmo.ops.cpu.library import _find_library, _key, cpu_library
+from elmo.ops.cpu.library import _key, cpu_library
 
 needs_compiler = pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler")
 
 
 @pytest.fixture(autouse=True)
-def asked_anew() -> Iterator[None]:
-    _find_library.cache_clear()
-    yield
-    _find_library.cache_clear()
+def asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library is looked for anew; afterwards the process has the one again that it had."""
+    ask_anew(monkeypatch)
 
 
 @needs_compiler
@@ -36,7 +35,7 @@ def test_the_library_is_built_once_and_passes_its_own_test(tmp_path: Path, monke
     assert library.elmo_self_test() == 0
     (made,) = (tmp_path / "kernels").glob("*.so")
     stamp = made.stat().st_mtime_ns
-    _find_library.cache_clear()
+    cpu_library_module._find_library.cache_clear()
     assert cpu_library() is not None
     assert made.stat().st_mtime_ns == stamp
 
@@ -107,11 +106,11 @@ def test_a_library_that_is_not_as_it_was_built_is_built_anew(
     library.chmod(0o777 if change == "mode" else 0o700)
     if change != "mode":
         (library if change == "content" else library.with_suffix(".sha256")).write_text("other", encoding="utf-8")
-    _find_library.cache_clear()
+    cpu_library_module._find_library.cache_clear()
     with caplog.at_level(logging.WARNING):
         assert cpu_library() == "built\n"
     assert "built anew" in caplog.text
-    _find_library.cache_clear()
+    cpu_library_module._find_library.cache_clear()
     caplog.clear()
     assert cpu_library() == "built\n"
     assert not caplog.records

@@ -9,11 +9,11 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.ops.cpu.asking import ask_anew
 
 from elmo.ops.cpu import library, prebuilding, prebuilt
 from elmo.ops.cpu.prebuilt import VariantLibrary, prebuilt_library, processor_features
@@ -39,7 +39,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def installed(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def installed(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The library where the program looks for it, an empty cache, and no compiler."""
     folder = tmp_path / "installed"
     folder.mkdir()
@@ -48,9 +48,8 @@ def installed(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
     monkeypatch.setattr(prebuilt, "FOLDER", folder)
     monkeypatch.setenv("ELMO_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("CXX", str(tmp_path / "no compiler"))
-    library._find_library.cache_clear()
-    yield folder
-    library._find_library.cache_clear()
+    ask_anew(monkeypatch)
+    return folder
 
 
 @pytest.mark.usefixtures("installed")
@@ -94,7 +93,7 @@ def test_a_variant_that_kills_its_process_is_not_used(
     assert not list((installed.parent / "cache").rglob("proved-*"))
 
 
-@pytest.mark.parametrize("change", ["content", "mode", "record", "gone", "source"])
+@pytest.mark.parametrize("change", ["content", "mode", "record", "variants", "nested", "gone", "source"])
 def test_one_that_is_not_as_it_was_built_is_not_loaded(
     installed: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, change: str
 ) -> None:
@@ -105,6 +104,10 @@ def test_one_that_is_not_as_it_was_built_is_not_loaded(
         file.chmod(0o777)
     elif change == "record":
         record.write_text("[]", encoding="ascii")
+    elif change == "variants":
+        record.write_text(json.dumps({**json.loads(record.read_text("ascii")), "variants": ["avx2"]}), encoding="ascii")
+    elif change == "nested":
+        record.write_text("[" * 100_000, encoding="ascii")
     elif change == "gone":
         file.unlink()
     else:

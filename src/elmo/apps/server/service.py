@@ -78,8 +78,12 @@ class Service:
         self._warming = asyncio.create_task(self._warm_up())
 
     async def _warm_up(self) -> None:
-        await self.batcher.call(lambda: self.embedder.encode(WARM_UP, show_progress_bar=False))
-        self.sha256 = await asyncio.to_thread(lambda: self.embedder.model.sha256)
+        try:
+            await self.batcher.call(lambda: self.embedder.encode(WARM_UP, show_progress_bar=False))
+            self.sha256 = await asyncio.to_thread(lambda: self.embedder.model.sha256)
+        except Exception:  # said now, not when the task is collected; the server never becomes ready
+            logger.exception("first batch failed")
+            return
         self.is_warm = True
         self.metrics.ready.set(0 if self.is_draining else 1)
         logger.info("ready", extra={"facts": {"model": self.name, "device": self.embedder.device_name}})
@@ -93,6 +97,7 @@ class Service:
         """End the thread."""
         self.drain()
         await asyncio.to_thread(self.batcher.close)
+        self._warming.cancel()  # what waits for a batch that is not computed any more
 
     def check_model(self, name: str | None) -> None:
         """Refuse the name of another model: its vectors are not to be had here."""

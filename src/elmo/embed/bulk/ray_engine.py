@@ -219,7 +219,7 @@ def _run(
     """The numbers of the shards as they are finished."""
     started = not ray.is_initialized()
     if started:
-        ray.init(log_to_driver=False, logging_level="error", include_dashboard=False)
+        _start(ray, folder)
     try:
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
@@ -243,6 +243,16 @@ def _run(
     finally:
         if started:
             ray.shutdown()
+
+
+def _start(ray: Any, folder: Path) -> None:
+    try:
+        ray.init(log_to_driver=False, logging_level="error", include_dashboard=False)
+    except Exception as error:  # Ray raises no class of its own where its processes take more than 30 seconds to start
+        ray.shutdown()
+        raise ElmoError(
+            f"{folder}: Ray could not be started: {_cause(error)}; it may be too busy here: go on with --resume"
+        ) from error
 
 
 def _cause(error: Exception) -> str:

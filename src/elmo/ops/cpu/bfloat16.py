@@ -12,7 +12,7 @@ for rows in (1, 8, 64):
     y = torch.baddbmm(torch.zeros(2, rows, 512, dtype=torch.bfloat16), x, torch.ones(2, 256, 512, dtype=torch.bfloat16))
     assert bool((y == 256).all()) and bool((x[0] @ torch.ones(256, 64, dtype=torch.bfloat16) == 256).all())
 """
-MOST_SECONDS = 60
+MOST_SECONDS = 600  # against a child that hangs: what it finds must not depend on how busy the machine is
 
 
 @functools.cache
