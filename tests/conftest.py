@@ -12,6 +12,14 @@ from tests.tiny import make_bilm
 
 from elmo.model.bilm import BiLM
 
+try:
+    from hypothesis import settings
+except ImportError:  # environments for one library or for the browser are without it
+    pass
+else:
+    settings.register_profile("no-deadline", deadline=None)  # on a busy machine any example may take long
+    settings.load_profile("no-deadline")
+
 
 @pytest.fixture(autouse=True)
 def _records_of_finished_jobs_apart(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,7 +73,7 @@ def test_a_raw_text_is_split_and_tokenized_line_by_line(tmp_path: Path, rule) ->
     assert store.counts["train"].sentences == 7
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     text=st.text(alphabet=st.sampled_from("ab .\n\t\u00a0\u2028\x85ñ漢𝄞\x00<>/SUNK"), max_size=60),
     documents=st.sampled_from(["files", "lines", "blank-lines"]),

@@ -1,7 +1,7 @@
 """Batches: every sentence once, within the budget, like lengths together."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo.embed import batches
@@ -11,7 +11,6 @@ lengths = st.lists(st.integers(0, 60), max_size=60)
 
 
 @given(lengths, st.integers(1, 8), st.integers(2, 100))
-@settings(deadline=None)
 def test_every_sentence_stands_in_one_batch_within_the_budget(lengths: list[int], most: int, positions: int) -> None:
     found = by_length(lengths, most_sentences=most, most_positions=positions)
     assert sorted(n for batch in found for n in batch) == list(range(len(lengths)))
@@ -22,7 +21,6 @@ def test_every_sentence_stands_in_one_batch_within_the_budget(lengths: list[int]
 
 
 @given(lengths, st.integers(1, 8))
-@settings(deadline=None)
 def test_no_batch_is_longer_than_the_one_before(lengths: list[int], most: int) -> None:
     found = by_length(lengths, most_sentences=most, most_positions=1000)
     flat = [lengths[n] for batch in found for n in batch]
@@ -30,7 +28,6 @@ def test_no_batch_is_longer_than_the_one_before(lengths: list[int], most: int) -
 
 
 @given(st.integers(0, 50), st.integers(1, 8))
-@settings(deadline=None)
 def test_batches_in_order_are_consecutive(count: int, most: int) -> None:
     assert [n for batch in in_order(count, most_sentences=most) for n in batch] == list(range(count))
 

@@ -39,7 +39,7 @@ SENTENCES = [
 ]
 token = st.text(max_size=6)
 sentences_of_tokens = st.lists(st.lists(token, max_size=9), max_size=9)
-quick = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def close(a: np.ndarray, b: np.ndarray) -> None:

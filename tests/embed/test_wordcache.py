@@ -11,7 +11,7 @@ from types import FrameType
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo.embed import wordcache
@@ -36,7 +36,6 @@ class Counting:
 
 
 @given(st.lists(words, max_size=8), st.integers(1, 12))
-@settings(deadline=None)
 def test_a_cache_of_any_size_gives_the_right_vectors(requests: list[list[str]], capacity: int) -> None:
     cache = WordCache(Counting(), size=2, most_bytes=capacity * 8)
     for request in requests:

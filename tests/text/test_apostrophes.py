@@ -1,7 +1,7 @@
 """Which characters are apostrophes, and which are quotation marks."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo.text.apostrophes import straighten_english, straighten_inner
@@ -42,7 +42,6 @@ def test_in_other_languages_only_the_curly_one_between_letters_is_an_apostrophe(
 
 
 @given(st.text() | st.text(alphabet="as1 .'’‘ʼ“”"))
-@settings(deadline=None)
 def test_straight_text_has_the_length_of_the_curly_one_and_differs_in_apostrophes_alone(text: str) -> None:
     for straighten in (straighten_english, straighten_inner):
         straight = straighten(text)

@@ -57,7 +57,7 @@ def test_ids_fit_the_embedding_table_and_none_is_the_padding() -> None:
 
 
 @given(st.lists(st.text(), max_size=6), st.integers(4, 60))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_a_row_is_the_same_alone_and_among_others(words: list[str], characters: int) -> None:
     together = chars.spell(words, characters=characters)
     assert together.shape == (len(words), characters)
@@ -66,13 +66,11 @@ def test_a_row_is_the_same_alone_and_among_others(words: list[str], characters: 
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=12))
-@settings(deadline=None)
 def test_unspell_gives_back_a_word_that_fits(word: str) -> None:
     assert unspell(chars.spell([word])[0]) == word
 
 
 @given(st.text(max_size=80))
-@settings(deadline=None)
 def test_a_cut_word_keeps_its_first_bytes_and_is_known_to_be_cut(word: str) -> None:
     whole = word.encode("utf-8", "ignore")
     assert chars.token_bytes(word) == whole[:48]

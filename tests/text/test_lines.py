@@ -65,7 +65,7 @@ def test_only_line_feeds_end_lines_and_one_mark_is_dropped(tmp_path: Path, data:
 
 
 @given(st.lists(st.text(alphabet=st.sampled_from("ab\ré\U0001f600\u2028\ufeff"), max_size=9)), st.integers(1, 9))
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_where_blocks_end_does_not_matter(written: list[str], block: int) -> None:
     data = "".join(f"{line}\n" for line in written)
     blocks = [data.encode()[i : i + block] for i in range(0, len(data.encode()), block)]

@@ -23,7 +23,7 @@ texts = st.lists(st.sampled_from([*ATOMS, *[" "] * 12, "  "]), max_size=18).map(
 @example("He won. )")
 @example("\u00b2. \u24d0. 3\u0301. ;")
 @example("\u0663. No. \u00c9 the \u0301. a..b")
-@settings(deadline=None, max_examples=600)
+@settings(max_examples=600)
 def test_sentences_are_those_of_nltk(text: str) -> None:
     assert punkt.split(text) == english_sentences(text)
 
@@ -33,7 +33,7 @@ def test_sentences_are_those_of_nltk(text: str) -> None:
     st.sampled_from(["", " "]),
     st.lists(st.sampled_from([*ATOMS, "He", " "]), min_size=1, max_size=4).map("".join),
 )
-@settings(deadline=None, max_examples=600)
+@settings(max_examples=600)
 def test_each_decision_is_that_of_nltk(word: str, between: str, after: str) -> None:
     """The rules, also where the fast splitter would not ask them."""
     context = f"{word}.{between}{after}"

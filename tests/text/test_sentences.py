@@ -13,7 +13,7 @@ spaces = st.sampled_from([" ", "  ", "\n", "\n\n", "\r\n\r\n", "\t", "\u00a0", "
 
 
 @given(st.lists(words | spaces, max_size=20).map("".join) | st.text(), st.sampled_from(["en", "de", "ja", "xx"]))
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_spans_hold_all_but_white_space_and_have_none_at_their_ends(text: str, language: str) -> None:
     before = 0
     for start, end in split_sentences(text, language):

@@ -26,7 +26,7 @@ def straightened(text: str) -> str:
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS, ids=str)
 @given(text=texts)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_tokens_are_where_their_offsets_say_and_hold_no_white_space(tokenizer: Tokenizer, text: str) -> None:
     tokens = tokenizer.tokenize(text)
     before = 0
@@ -41,7 +41,7 @@ def test_tokens_are_where_their_offsets_say_and_hold_no_white_space(tokenizer: T
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS, ids=str)
 @given(text=texts)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_sentences_are_the_tokens_of_each_span(tokenizer: Tokenizer, text: str) -> None:
     sentences = tokenizer.sentences(text)
     spans = tokenizer.split_sentences(text)
@@ -142,7 +142,6 @@ def test_importing_the_tokenizer_loads_neither_nltk_nor_regex_nor_torch() -> Non
 
 @pytest.mark.parametrize("rule", RULES)
 @given(text=st.text(max_size=60))
-@settings(deadline=None)
 def test_words_alone_are_the_words_of_the_sentences(rule, text):
     tokenizer = Tokenizer(rule=rule)
     assert tokenizer.sentence_words(text) == [tokens.words for tokens in tokenizer.sentences(text)]

@@ -47,19 +47,19 @@ def assert_equals_nltk(text: str) -> None:
 @example("O\u0301'Brien met 'n\u0303andu' today.")  # combining marks are parts of words
 @example("हिन्दी'क x")
 @example("ⓐ'b")
-@settings(deadline=None, max_examples=600)
+@settings(max_examples=600)
 def test_every_text_is_cut_as_nltk_cuts_it(text: str) -> None:
     assert_equals_nltk(text)
 
 
 @given(st.text())
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_any_unicode_is_cut_as_nltk_cuts_it(text: str) -> None:
     assert_equals_nltk(text)
 
 
 @given(st.lists(st.sampled_from([*ATOMS, "word", "Word,", '"word', "word's."]), min_size=1, max_size=5).map("".join))
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_plain_chunks_are_cut_as_nltk_cuts_them(chunk: str) -> None:
     for at_end in (False, True):
         plain = treebank._cut_plain(chunk, at_end=at_end)

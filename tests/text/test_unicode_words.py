@@ -24,7 +24,7 @@ def by_definition(text: str) -> list[str]:
 @given(st.lists(st.sampled_from([*ATOMS, " ", " ", "\t", "\u3000"]), max_size=12).map("".join) | st.text())
 @example(" \u0301abc")
 @example("🇫🇷🇫🇷🇫")
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_words_are_those_between_unicode_boundaries(text: str) -> None:
     tokens = unicode_words.tokenize(text)
     text = straighten_inner(text)

@@ -24,7 +24,7 @@ def test_words_are_sorted_by_frequency_and_then_by_spelling() -> None:
 
 
 @given(st.dictionaries(tokens, st.integers(1, 5), min_size=1))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_the_order_of_the_counts_does_not_matter(counts: dict[str, int]) -> None:
     counts.setdefault("word", 1)
     backwards = dict(reversed(counts.items()))
@@ -102,7 +102,7 @@ def test_the_specials_come_first_or_there_is_no_vocabulary(words: tuple[str, ...
 
 
 @given(words=st.lists(tokens | st.just(""), max_size=8))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_what_is_written_is_read_again(words: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
     vocabulary = Vocabulary((*SPECIALS, *(word for word in words if word != "!!!MAXTERMID")))
     path = tmp_path_factory.mktemp("vocabulary") / "vocab.txt"

@@ -86,7 +86,7 @@ def test_an_unsorted_vocabulary_is_found_and_sorted_by_counts() -> None:
 
 
 @given(st.lists(st.integers(1, 4), min_size=10, max_size=40))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_sorted_words_correlate_perfectly_however_many_are_equally_frequent(numbers: list[int]) -> None:
     counts = {f"w{i}": number for i, number in enumerate(sorted(numbers, reverse=True))}
     assert rank_correlation(list(counts), counts) == pytest.approx(1)

@@ -149,7 +149,7 @@ def test_an_empty_file_gives_an_empty_output(embedder: Embedder, tmp_path: Path)
         assert (tmp_path / f"out{suffix}").exists()
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=st.lists(st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"])), max_size=8))
 def test_every_line_has_its_row_whatever_it_holds(
     embedder: Embedder, tmp_path_factory: pytest.TempPathFactory, lines: list[str]

@@ -29,7 +29,7 @@ def test_native_to_hdf5_to_native_changes_no_bit(name, tmp_path):
     assert all(torch.equal(state[key], wanted[key]) for key in wanted)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     filters=st.lists(st.tuples(st.integers(1, 7), st.integers(1, 5)), min_size=1, max_size=4),
     highways=st.integers(0, 2),
