@@ -173,7 +173,8 @@ def test_commands_that_need_torch_say_so_in_a_line(arguments: list[str], models:
         "import os; os.environ['ELMO_CPU_KERNELS'] = '0'; elmo.load(sys.argv[1], precision='bfloat16')",
         "elmo.load(sys.argv[2])",
         "import elmo.compat.tfhub",
-        "import elmo.compat.allennlp",
+        "from elmo.compat.allennlp import Elmo",
+        "from elmo.compat.allennlp import batch_to_ids; batch_to_ids([['a']])",
         "from elmo.compat.bilm import weight_layers",
     ],
 )
@@ -208,6 +209,23 @@ def test_code_for_bilm_tf_runs_and_gives_what_load_gives(tmp_path: Path) -> None
     """
     output_of(code, golden, cwd=tmp_path)
     assert (tmp_path / "words.hdf5").is_file()
+    assert (tmp_path / "text.hdf5").is_file()
+
+
+def test_code_for_allennlps_embedder_runs_and_gives_what_load_gives(tmp_path: Path) -> None:
+    golden = Path(__file__).parent / "golden" / "bilm"
+    code = f"""
+        import elmo, io, numpy as np, os, sys
+        from elmo.compat.allennlp import ElmoEmbedder
+        files = [os.path.join(sys.argv[1], "skip2", name) for name in ("options.json", "weights.hdf5")]
+        embedder = ElmoEmbedder(*files)
+        layers = [embedder.embed_sentence(s) for s in {SENTENCES!r}]
+        wanted = elmo.load(files[1], state="carry").encode({SENTENCES!r}, layers="all", batch_size=1)
+        for found, right in zip(layers, wanted, strict=True):
+            np.testing.assert_array_equal(found, right)
+        embedder.embed_file(io.StringIO("a b\\nc"), "text.hdf5")
+    """
+    output_of(code, golden, cwd=tmp_path)
     assert (tmp_path / "text.hdf5").is_file()
 
 

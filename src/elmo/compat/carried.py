@@ -30,7 +30,7 @@ class CarriedState:
         if self.stateful and self._states is not None:
             have = min(rows, self._states.h.shape[2])
             for new, kept in zip(state, self._states, strict=True):
-                new[:, :, :have] = kept[:, :, :have]
+                new[:, :, :have] = _like(kept[:, :, :have], new)
         return state
 
     def keep(self, after: State) -> None:
@@ -53,6 +53,8 @@ class CarriedState:
         self._states = State(self._states.h * kept, self._states.c * kept)
 
 
-def _like(rest: Array, part: Array) -> Array:
-    """On the device and in the type of `part`."""
-    return rest if isinstance(rest, np.ndarray) else rest.to(part)
+def _like(values: Array, other: Array) -> Array:
+    """On the device and in the type of `other`: NumPy's and torch's code may share a state."""
+    if isinstance(other, np.ndarray):
+        return host(values)
+    return (placed(values, like=other) if isinstance(values, np.ndarray) else values).to(other)

@@ -8,12 +8,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from elmo.embed.batches import BOUNDARIES
 from elmo.embed.wordcache import WordCache
 from elmo.errors import ConfigError, InputError
 from elmo.model.architecture import BiLMConfig
 from elmo.model.characters import CharCNNConfig
 from elmo.ops.arrays import Array, host
-from elmo.text.chars import CharacterRows, spell_as_originals
+from elmo.text.chars import CharacterRows, boundary_rows, spell_as_originals
 
 
 def character_config(config: BiLMConfig) -> CharCNNConfig:
@@ -38,6 +39,22 @@ def padded(rows: npt.NDArray[np.integer], lengths: Sequence[int]) -> npt.NDArray
     result = np.zeros((len(lengths), T, *rows.shape[1:]), dtype=np.int64)
     result[np.arange(T) < np.array(lengths, dtype=np.int64)[:, None]] = rows
     return result
+
+
+def rows_of_batch(
+    batch: Sequence[Sequence[str]], *, characters: int, boundaries: bool = False
+) -> npt.NDArray[np.int64]:
+    """Sentences of tokens -> [N, T, C], or [N, T + 2, C] with their `boundaries`; zero where there is no token."""
+    sentences = [list(sentence) for sentence in batch]
+    lengths = [len(sentence) for sentence in sentences]
+    rows = padded(character_rows([word for sentence in sentences for word in sentence], characters=characters), lengths)
+    if not boundaries:
+        return rows
+    bounded = np.zeros((len(rows), rows.shape[1] + BOUNDARIES, characters), dtype=np.int64)
+    bounded[:, 0], end = boundary_rows(characters=characters)
+    bounded[:, 1:-1] = rows
+    bounded[np.arange(len(rows)), np.array(lengths, dtype=np.int64) + 1] = end
+    return bounded
 
 
 def lengths_of(mask: Array) -> Array:

@@ -9,7 +9,7 @@ import pytest
 import torch
 from tests.compat.golden import DIM, DUMPS, OPTIONS, WEIGHTS, assert_close, assert_same_file, read_json
 
-from elmo.compat.allennlp import ConfigurationError, ElmoEmbedder
+from elmo.compat.allennlp import ConfigurationError, ElmoEmbedder, batch_to_ids
 
 FOLDER = DUMPS / "allennlp09"
 FILES = read_json(FOLDER / "meta.json")["files"]
@@ -69,6 +69,16 @@ def test_a_sentence_differs_each_time_until_the_state_is_reset():
     assert np.abs(first - second).max() > 1e-3
     embedder.reset_states()
     np.testing.assert_array_equal(embedder.embed_sentence(["salt"]), first)
+
+
+def test_the_module_of_an_embedder_has_its_state():
+    one, other = make(), make()
+    first, second, third = (one.embed_sentence(["salt", "sea"]) for _ in range(3))
+    np.testing.assert_array_equal(other.embed_sentence(["salt", "sea"]), first)
+    activations = other.elmo_bilm(batch_to_ids([["salt", "sea"]]))["activations"]
+    np.testing.assert_array_equal(torch.cat(activations)[:, 1:-1].numpy(), second)
+    np.testing.assert_array_equal(other.embed_sentence(["salt", "sea"]), third)
+    assert (other.elmo_bilm.num_layers, other.elmo_bilm.get_output_dim()) == (3, DIM)
 
 
 def test_batches_come_as_padded_tensors_with_a_mask():

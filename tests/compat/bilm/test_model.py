@@ -109,8 +109,9 @@ def test_word_ids_beyond_the_embeddings_are_refused():
 def test_each_row_of_characters_is_encoded_once():
     model = BidirectionalLanguageModel(OPTIONS, WEIGHTS)
     rows = []
-    encode = model._vectors._encode
-    model._vectors._encode = lambda r: (rows.append(len(r)), encode(r))[1]
+    vectors = model._bilm._vectors
+    encode = vectors._encode
+    vectors._encode = lambda r: (rows.append(len(r)), encode(r))[1]
     batcher = Batcher(BILM / "vocab.txt", 50)
     for batch in ([["fern", "moss", "fern"], ["moss"]], [["moss", "bog"]]):
         model(batcher.batch_sentences(batch))

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo.compat.allennlp.characters import ids_of_batch
-from elmo.compat.allennlp.files import bilm_of_files
+from elmo.compat.allennlp.files import model_of_files
 from elmo.compat.allennlp.statedict import is_allennlps, translated
 from elmo.compat.carried import CarriedState
 from elmo.compat.inference import Inference
@@ -44,7 +44,7 @@ class _ElmoBiLm(nn.Module):
         vocab_to_cache: Sequence[str] | None = None,
     ) -> None:
         super().__init__()
-        self.bilm: BiLM = bilm_of_files(options_file, weight_file).requires_grad_(requires_grad)
+        self.bilm: BiLM = model_of_files(options_file, weight_file).bilm.requires_grad_(requires_grad)
         self.num_layers = self.bilm.config.layer_count
         self._characters = character_config(self.bilm.config).characters
         self._inference = Inference(self.bilm)

@@ -1,12 +1,10 @@
 """Tokens to character ids, as AllenNLP does it: `batch_to_ids`, and the mapper for tokens with ids of their own."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
-
-from elmo.compat.rows import character_rows, padded
-from elmo.errors import ConfigError
+from elmo.compat.rows import character_rows, rows_of_batch
+from elmo.errors import ConfigError, needing_torch
 from elmo.text.chars import (
     BEGIN_SENTENCE,
     BEGIN_WORD,
@@ -18,8 +16,11 @@ from elmo.text.chars import (
     boundary_rows,
 )
 
+if TYPE_CHECKING:
+    from torch import Tensor
 
-def batch_to_ids(batch: Sequence[Sequence[str]]) -> Tensor:
+
+def batch_to_ids(batch: Sequence[Sequence[str]]) -> "Tensor":
     """Sentences of tokens to character ids: LongTensor [N, T, 50], zero where there is no token.
 
     Without boundary tokens: the model adds them. Typed `<S>` and `</S>` are boundary tokens all the same.
@@ -27,11 +28,12 @@ def batch_to_ids(batch: Sequence[Sequence[str]]) -> Tensor:
     return ids_of_batch(batch, characters=CHARACTERS_IN_ROW)
 
 
-def ids_of_batch(batch: Sequence[Sequence[str]], *, characters: int) -> Tensor:
+def ids_of_batch(batch: Sequence[Sequence[str]], *, characters: int) -> "Tensor":
     """As `batch_to_ids`, for models whose rows are shorter or longer: [N, T, C]."""
-    sentences = [list(sentence) for sentence in batch]
-    rows = character_rows([word for sentence in sentences for word in sentence], characters=characters)
-    return torch.from_numpy(padded(rows, [len(sentence) for sentence in sentences]))
+    with needing_torch("batch_to_ids"):
+        import torch
+
+    return torch.from_numpy(rows_of_batch(batch, characters=characters))
 
 
 class ELMoCharacterMapper:

@@ -7,21 +7,25 @@ import json
 import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO, Any, Literal
+from functools import cached_property
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 import h5py
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 from tqdm import tqdm
 
-from elmo.compat.allennlp.bilm import _ElmoBiLm
-from elmo.compat.allennlp.characters import ids_of_batch
-from elmo.compat.allennlp.files import DEFAULT_OPTIONS_FILE, DEFAULT_WEIGHT_FILE
+from elmo.compat.allennlp.files import DEFAULT_OPTIONS_FILE, DEFAULT_WEIGHT_FILE, model_of_files
 from elmo.compat.output import hdf5_output
-from elmo.compat.rows import character_config
-from elmo.errors import ConfigError
+from elmo.compat.reading import CarryingBiLM
+from elmo.compat.rows import character_config, rows_of_batch
+from elmo.embed.batches import BOUNDARIES
+from elmo.errors import ConfigError, needing_torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from elmo.compat.allennlp.bilm import _ElmoBiLm
 
 logger = logging.getLogger(__name__)
 
@@ -44,28 +48,38 @@ class ElmoEmbedder:
         weight_file: str | os.PathLike[str] = DEFAULT_WEIGHT_FILE,
         cuda_device: int = -1,
     ) -> None:
-        if cuda_device >= torch.cuda.device_count():
-            raise ConfigError(
-                f"cuda_device is {cuda_device}, but {torch.cuda.device_count()} GPUs are here; -1 is the CPU"
-            )
+        device = _device(cuda_device)
         self.cuda_device = cuda_device
-        self.elmo_bilm = _ElmoBiLm(options_file, weight_file)
-        if cuda_device >= 0:
-            self.elmo_bilm = self.elmo_bilm.cuda(cuda_device)
+        self._files = options_file, weight_file
+        model = model_of_files(options_file, weight_file)
+        self._characters = character_config(model.config).characters
+        self._bilm = CarryingBiLM(model, device=device)
+
+    @cached_property
+    def elmo_bilm(self) -> "_ElmoBiLm":
+        """AllenNLP's module, with this embedder's state: made when it is asked for. Needs torch."""
+        with needing_torch("elmo_bilm"):
+            from elmo.compat.allennlp.bilm import _ElmoBiLm
+
+        module = _ElmoBiLm(*self._files)
+        module._elmo_lstm = self._bilm.state
+        return module if self.cuda_device < 0 else module.cuda(self.cuda_device)
 
     def reset_states(self) -> None:
         """Forget what was read before."""
-        self.elmo_bilm.reset_states()
+        self._bilm.state.reset_states()
 
-    def batch_to_embeddings(self, batch: Sequence[Sequence[str]]) -> tuple[Tensor, Tensor]:
-        """Sentences of tokens -> activations [N, L, T, D], zero where there is no token, and their mask [N, T]."""
-        bilm = self.elmo_bilm.bilm
-        ids = ids_of_batch(batch, characters=character_config(bilm.config).characters)
-        output = self.elmo_bilm(ids.to(bilm.settled_h.device))
-        lengths = output["mask"].sum(1) - 2
-        mask = torch.arange(ids.shape[1], device=lengths.device) < lengths[:, None]  # [N, T]
-        activations = torch.stack(output["activations"], dim=1)[:, :, 1:-1]  # [N, L, T, D]
-        return activations * mask[:, None, :, None], mask.long()
+    def batch_to_embeddings(self, batch: Sequence[Sequence[str]]) -> tuple["Tensor", "Tensor"]:
+        """Sentences of tokens -> activations [N, L, T, D], zero where there is no token, and their mask [N, T].
+
+        Tensors, so that it needs torch; the other calls give arrays.
+        """
+        with needing_torch("batch_to_embeddings"):
+            import torch
+
+        activations, mask = self._embed(batch)
+        device = _device(self.cuda_device)
+        return torch.from_numpy(activations).to(device), torch.from_numpy(mask.astype(np.int64)).to(device)
 
     def embed_sentence(self, sentence: Sequence[str]) -> Array:
         """One sentence of tokens -> [L, T, D]."""
@@ -78,10 +92,17 @@ class ElmoEmbedder:
         row reads the two boundary tokens.
         """
         if len(batch) == 1 and len(batch[0]) == 0:
-            return [np.zeros((self.elmo_bilm.num_layers, 0, self.elmo_bilm.get_output_dim()), dtype=np.float32)]
-        activations, mask = self.batch_to_embeddings(batch)
-        arrays = activations.detach().cpu().numpy()
-        return [array[:, :length] for array, length in zip(arrays, mask.sum(1).tolist(), strict=True)]
+            return [np.zeros((self._bilm.config.layer_count, 0, self._bilm.config.output_dim), dtype=np.float32)]
+        activations, mask = self._embed(batch)
+        return [array[:, :length] for array, length in zip(activations, mask.sum(1).tolist(), strict=True)]
+
+    def _embed(self, batch: Sequence[Sequence[str]]) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """Activations [N, L, T, D], zero where there is no token, and where there is one: [N, T]."""
+        found = self._bilm(rows_of_batch(batch, characters=self._characters, boundaries=True))
+        inner = found.lengths - BOUNDARIES
+        mask = np.arange(max(0, found.vectors.shape[1] - BOUNDARIES)) < inner[:, None]  # [N, T]
+        layers = found.layers.transpose(1, 0, 2, 3)[:, :, 1:-1]  # [N, L, T, D]
+        return np.where(mask[:, None, :, None], layers, np.float32(0)), mask
 
     def embed_sentences(
         self, sentences: Iterable[Sequence[str]], batch_size: int = DEFAULT_BATCH_SIZE
@@ -135,6 +156,17 @@ class ElmoEmbedder:
             if not forget_sentences and not use_sentence_keys:
                 index = {sentence: str(n) for n, sentence in enumerate(sentences)}
                 file.create_dataset("sentence_to_index", (1,), dtype=h5py.string_dtype(), data=json.dumps(index))
+
+
+def _device(cuda_device: int) -> str:
+    """The name of the device; a GPU that is not there is refused."""
+    if cuda_device < 0:
+        return "cpu"
+    with needing_torch(f"cuda_device {cuda_device}"):
+        import torch
+    if cuda_device >= torch.cuda.device_count():
+        raise ConfigError(f"cuda_device is {cuda_device}, but {torch.cuda.device_count()} GPUs are here; -1 is the CPU")
+    return f"cuda:{cuda_device}"
 
 
 def shown(numbers: list[int]) -> str:

@@ -1,12 +1,12 @@
-"""The files that AllenNLP code names, by path or by the URLs of 2018, as a biLM."""
+"""The files that AllenNLP code names, by path or by the URLs of 2018, as a model."""
 
 import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from elmo.errors import WeightsError
-from elmo.model.bilm import BiLM
 from elmo.weights.formats import read_model
+from elmo.weights.loaded import LoadedModel
 from elmo.weights.published.addresses import fetch_published, find_published, published_names
 
 _ORIGINAL = (
@@ -16,11 +16,11 @@ DEFAULT_OPTIONS_FILE = f"{_ORIGINAL}_options.json"
 DEFAULT_WEIGHT_FILE = f"{_ORIGINAL}_weights.hdf5"
 
 
-def bilm_of_files(options_file: str | os.PathLike[str] | None, weight_file: str | os.PathLike[str]) -> BiLM:
-    """The biLM in a weights file with its options; without options, in anything that `elmo.load` reads."""
+def model_of_files(options_file: str | os.PathLike[str] | None, weight_file: str | os.PathLike[str]) -> LoadedModel:
+    """The model in a weights file with its options; without options, in anything that `elmo.load` reads."""
     options = None if options_file is None else local_file(options_file)
     source = os.fspath(weight_file)
-    return read_model(local_file(source) if "://" in source else source, options=options, settle=False).bilm
+    return read_model(local_file(source) if "://" in source else source, options=options, settle=False)
 
 
 def local_file(name: str | os.PathLike[str]) -> Path:

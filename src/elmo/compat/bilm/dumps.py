@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from elmo.compat.bilm.batchers import Batcher
-from elmo.compat.bilm.model import BidirectionalLanguageModel, encode_rows, read_bilm
+from elmo.compat.bilm.model import BidirectionalLanguageModel, read_bilm
 from elmo.compat.bilm.vocabulary import UnicodeCharsVocabulary
 from elmo.compat.output import hdf5_output
+from elmo.compat.reading import encode_rows
 from elmo.compat.rows import character_config
 from elmo.embed.runners import choose_runner, computing
 from elmo.ops.arrays import host

@@ -10,15 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elmo.compat.carried import CarriedState
-from elmo.compat.rows import RowCache, lengths_of
+from elmo.compat.reading import CarryingBiLM
 from elmo.disk.guarded.plainfiles import read_json
 from elmo.embed.batches import BOUNDARIES
-from elmo.embed.contextualize import Runner, lengths_for
-from elmo.embed.runners import choose_runner, computing, rows_for
-from elmo.embed.wordrows import word_vectors
 from elmo.errors import ConfigError, InputError
-from elmo.ops.arrays import Array, host
 from elmo.ops.where import name_of_device
 from elmo.weights.arrays import BiLMArrays
 from elmo.weights.bilmtf import layout
@@ -51,13 +46,11 @@ class BidirectionalLanguageModel:
             None if use_character_inputs or embedding_weight_file is None else Path(embedding_weight_file),
         )
         self.config = arrays.config
-        self._runner = choose_runner(arrays, device=name_of_device(None), dtype="float32")
-        self._vectors = RowCache(self._encode, config=self.config) if use_character_inputs else self._encode
-        self._state = CarriedState()
+        self._bilm = CarryingBiLM(arrays, device=name_of_device(None))
 
     def reset_states(self) -> None:
         """Forget what was read before."""
-        self._state.reset_states()
+        self._bilm.state.reset_states()
 
     def __call__(self, ids: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
         """Ids with boundaries, [N, T + 2, C] or [N, T + 2] -> arrays, boundaries removed but for the token embeddings:
@@ -66,15 +59,7 @@ class BidirectionalLanguageModel:
         is no token the LSTM layers are zero; layer 0 is what the character CNN makes of no characters.
         """
         rows = self._rows(np.asarray(ids))  # [N, T + 2, C]
-        lengths = lengths_of((rows > 0).any(-1))  # [N]
-        with computing(self._runner, threads=None):
-            flat = self._vectors(rows.reshape(-1, rows.shape[2]))
-            x = flat.reshape(*rows.shape[:2], flat.shape[1])  # [N, T + 2, D]
-            start = self._state.start(self._runner, len(x))
-            computed, after = self._runner(x, lengths_for(x, lengths), start)
-            self._state.keep(after)
-            layers, vectors = host(computed), host(x)
-        layers[0] = np.concatenate([vectors] * self.config.lstm.directions, axis=-1)
+        layers, vectors, lengths = self._bilm(rows)
         inner = np.maximum(lengths - BOUNDARIES, 0)
         steps = np.arange(max(0, rows.shape[1] - BOUNDARIES))
         mask = steps < inner[:, None]  # [N, T]
@@ -84,9 +69,6 @@ class BidirectionalLanguageModel:
             "token_embeddings": vectors,
             "mask": mask,
         }
-
-    def _encode(self, rows: npt.NDArray[np.integer]) -> Array:
-        return encode_rows(self._runner, rows)
 
     def _rows(self, ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Ids as rows [N, T + 2, C]."""
@@ -113,11 +95,6 @@ def read_bilm(options: Path, weights: Path, embedding: Path | None = None) -> Bi
     tensors = layout.read_weights(weights, config, embedding=embedding)
     check_finite(tensors, where=str(weights))
     return BiLMArrays.of(config, tensors)
-
-
-def encode_rows(runner: Runner, rows: npt.NDArray[np.integer]) -> Array:
-    """Rows of ids [W, C] -> token vectors [W, D]."""
-    return word_vectors(runner.tokens, rows_for(runner, rows))
 
 
 def _without_boundaries(
