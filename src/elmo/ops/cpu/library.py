@@ -69,7 +69,7 @@ def _find_library() -> Library | None:
         logger.warning(
             "the CPU kernels could not be built (%s); torch computes, slower, or NumPy, many times slower; they need a "
             "C++ compiler (g++ or clang++) and a folder that can be written (%s), or a wheel that brings them",
-            _first_line(error),
+            _reason(error),
             VARIABLE,
         )
         return None
@@ -161,6 +161,7 @@ def _run(command: list[str]) -> None:
         raise ElmoError(f"{command[0]}: cannot be started: {error.strerror or error}") from None
 
 
-def _first_line(error: Exception) -> str:
-    text = getattr(error, "stderr", None) or str(error)
-    return str(text).strip().split("\n", 1)[0][:200]
+def _reason(error: Exception) -> str:
+    """One line: a compiler says first what is wrong, a traceback of Python's last."""
+    lines = str(getattr(error, "stderr", None) or error).strip().splitlines() or [type(error).__name__]
+    return lines[-1 if lines[0].startswith("Traceback") else 0][:200]
