@@ -7,7 +7,6 @@ import json
 import logging
 import os
 import random
-import signal
 import subprocess
 import sys
 import threading
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.forked import code_of, fork_for
 from tests.tiny import make_bilm
 
 from elmo.embed import runners
@@ -202,14 +202,15 @@ def test_a_process_forked_while_another_thread_embeds_gets_the_right_vectors(emb
     thread = threading.Thread(target=shared.encode, args=(asked[0],))
     thread.start()
     inside.wait()  # it holds the lock now
-    child = os.fork()
-    if child == 0:
-        signal.alarm(600)  # a lock that is never freed ends this process
+
+    def embed_them() -> bool:
         shared._cache._encode = real
-        os._exit(0 if equal([shared.encode(sentences) for sentences in asked], wanted) else 1)
+        return equal([shared.encode(sentences) for sentences in asked], wanted)
+
+    child = fork_for(embed_them)
     done.set()
     thread.join()
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert code_of(child) == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

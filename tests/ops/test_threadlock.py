@@ -3,10 +3,10 @@
 import copy
 import os
 import pickle
-import signal
 import threading
 
 import pytest
+from tests.forked import code_of, fork_for
 
 from elmo.ops.threadlock import ThreadLock
 
@@ -56,20 +56,20 @@ def test_a_forked_process_has_a_free_lock(holder: str) -> None:
             ready.set()
             done.wait()
 
+    def take() -> bool:
+        with lock.held():
+            return True
+
     if holder == "another thread":
         thread = threading.Thread(target=hold)
         thread.start()
         ready.wait()
-        child = os.fork()
+        child = fork_for(take)
     else:
         with lock.held():
-            child = os.fork()
-    if child == 0:
-        signal.alarm(600)  # a lock that is never freed ends this process
-        with lock.held():
-            os._exit(0)
+            child = fork_for(take)
     done.set()
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert code_of(child) == 0
     if holder == "another thread":
         thread.join()
     assert is_free(lock)
