@@ -68,6 +68,29 @@ def test_a_process_that_is_told_to_stop_ends_the_others_too(first: str) -> None:
     assert time.monotonic() - began < 60  # `waits` was ended
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_process_that_is_told_to_stop_as_it_begins_does_not_go_on_as_its_parent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parent, fork = os.getpid(), os.fork
+    begun = iter([False, False, True])  # the trial and the first job begin at once, the second one late
+
+    def forked() -> int:
+        late, child = next(begun), fork()
+        if child == 0 and late:
+            time.sleep(2)
+        return child
+
+    monkeypatch.setattr(os, "fork", forked)
+    try:
+        list(work(taking(["stopped", "waits"]), make, processes=2, minutes=10, device="cpu"))
+    finally:
+        (tmp_path / str(os.getpid())).touch()
+        if os.getpid() != parent:
+            os._exit(1)
+    assert [path.name for path in tmp_path.iterdir()] == [str(parent)]
+
+
 def test_a_process_that_dies_is_told_and_the_others_go_on() -> None:
     found = {o.job: o for o in work(taking(["dies", "a"]), make, processes=2, minutes=None, device="cpu")}
     assert found["dies"].problem == "its process ended with status 3"

@@ -29,6 +29,7 @@ Make = Callable[[J, float | None], dict[str, Any] | None]
 
 GRACE = 45.0  # seconds after the deadline for a process to save and end by itself
 POLL = 1.0
+STOPS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,8 @@ def work(
                 ours, theirs = context.Pipe(duplex=False)
                 gc.freeze()  # a collection in a forked process would copy every page
                 process = context.Process(target=_run, args=(theirs, make, job, _left(deadline), os.getpid()))
-                process.start()
+                with _stops_waiting():
+                    process.start()
                 theirs.close()
                 running[ours] = (process, job)
             if not running:
@@ -109,6 +111,8 @@ def _run(connection: Connection, make: Make[J], job: J, left: float | None, pare
     threading.Thread(target=_stop_without, args=(parent,), daemon=True).start()
     torch.set_num_threads(1)  # the others have the other cores
     try:
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)  # those that have waited come now
         connection.send(Outcome(job, made=make(job, left)))
     except ElmoError as error:
         connection.send(Outcome(job, problem=str(error)))
@@ -119,6 +123,20 @@ def _run(connection: Connection, make: Make[J], job: J, left: float | None, pare
         connection.send(Outcome(job, problem=traceback.format_exc()))
     finally:
         connection.close()
+
+
+@contextmanager
+def _stops_waiting() -> Iterator[None]:
+    """A process that begins inherits the handler of who began it: one that is told to stop between `fork` and its own
+    first line would go on as a second one of that. So signals wait until it is ready for them."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows, where no process is forked
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _stop_without(parent: int) -> None:
