@@ -8,6 +8,7 @@ command imports what it needs.
 import contextlib
 import gc
 import importlib
+import importlib.util
 import json
 import os
 import select
@@ -66,7 +67,8 @@ def warm_elmo(folder: Path) -> Iterator[Path]:
 def serve(address: str) -> None:
     """Fork for each request until the process that began this one is gone, then end; returns in a command to be."""
     for name in IMPORTED:
-        importlib.import_module(name)
+        if importlib.util.find_spec(name.partition(".")[0]) is not None:  # some environments are without matplotlib
+            importlib.import_module(name)
     gc.freeze()  # else a command, when it ends, looks through all of it
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
