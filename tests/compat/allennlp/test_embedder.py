@@ -1,7 +1,9 @@
 """AllenNLP 0.9's `ElmoEmbedder`: the recorded calls and files, and its edges."""
 
+import copy
 import io
 import json
+import pickle
 
 import h5py
 import numpy as np
@@ -79,6 +81,29 @@ def test_the_module_of_an_embedder_has_its_state():
     np.testing.assert_array_equal(torch.cat(activations)[:, 1:-1].numpy(), second)
     np.testing.assert_array_equal(other.embed_sentence(["salt", "sea"]), third)
     assert (other.elmo_bilm.num_layers, other.elmo_bilm.get_output_dim()) == (3, DIM)
+
+
+def test_weights_that_are_changed_in_the_module_count():
+    embedder = make()
+    before = embedder.embed_sentence(["salt"])
+    embedder.reset_states()
+    with torch.no_grad():
+        for parameter in embedder.elmo_bilm.parameters():
+            parameter.mul_(0.5)
+    assert np.abs(embedder.embed_sentence(["salt"]) - before).max() > 1e-3
+
+
+@pytest.mark.parametrize("with_module", [False, True])
+def test_copies_and_pickles_go_on_with_a_state_of_their_own(with_module):
+    embedder = make()
+    embedder.embed_sentence(["salt"])
+    assert not with_module or embedder.elmo_bilm is not None
+    copies = [copy.deepcopy(embedder), pickle.loads(pickle.dumps(embedder))]
+    second = embedder.embed_sentence(["salt"])
+    third = embedder.embed_sentence(["salt"])
+    for one in copies:
+        np.testing.assert_array_equal(one.embed_sentence(["salt"]), second)
+        np.testing.assert_array_equal(one.embed_sentence(["salt"]), third)
 
 
 def test_batches_come_as_padded_tensors_with_a_mask():

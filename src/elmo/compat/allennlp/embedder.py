@@ -15,12 +15,14 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
+from elmo.compat.allennlp.characters import ids_of_batch
 from elmo.compat.allennlp.files import DEFAULT_OPTIONS_FILE, DEFAULT_WEIGHT_FILE, model_of_files
 from elmo.compat.output import hdf5_output
 from elmo.compat.reading import CarryingBiLM
 from elmo.compat.rows import character_config, rows_of_batch
 from elmo.embed.batches import BOUNDARIES
 from elmo.errors import ConfigError, needing_torch
+from elmo.ops.arrays import host, stack
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -51,13 +53,16 @@ class ElmoEmbedder:
         device = _device(cuda_device)
         self.cuda_device = cuda_device
         self._files = options_file, weight_file
-        model = model_of_files(options_file, weight_file)
-        self._characters = character_config(model.config).characters
-        self._bilm = CarryingBiLM(model, device=device)
+        self._model = model_of_files(options_file, weight_file)
+        self._characters = character_config(self._model.config).characters
+        self._bilm = CarryingBiLM(self._model, device=device)
 
     @cached_property
     def elmo_bilm(self) -> "_ElmoBiLm":
-        """AllenNLP's module, with this embedder's state: made when it is asked for. Needs torch."""
+        """AllenNLP's module, with this embedder's state: made when it is asked for. Needs torch.
+
+        From then on it is what embeds: its weights may be changed.
+        """
         with needing_torch("elmo_bilm"):
             from elmo.compat.allennlp.bilm import _ElmoBiLm
 
@@ -98,11 +103,29 @@ class ElmoEmbedder:
 
     def _embed(self, batch: Sequence[Sequence[str]]) -> tuple[Array, npt.NDArray[np.bool_]]:
         """Activations [N, L, T, D], zero where there is no token, and where there is one: [N, T]."""
-        found = self._bilm(rows_of_batch(batch, characters=self._characters, boundaries=True))
-        inner = found.lengths - BOUNDARIES
-        mask = np.arange(max(0, found.vectors.shape[1] - BOUNDARIES)) < inner[:, None]  # [N, T]
-        layers = found.layers.transpose(1, 0, 2, 3)[:, :, 1:-1]  # [N, L, T, D]
+        if "elmo_bilm" in vars(self):
+            layers, lengths = self._by_module(batch)
+        else:
+            layers, _, lengths = self._bilm(rows_of_batch(batch, characters=self._characters, boundaries=True))
+        inner = lengths - BOUNDARIES
+        mask = np.arange(max(0, layers.shape[2] - BOUNDARIES)) < inner[:, None]  # [N, T]
+        layers = layers.transpose(1, 0, 2, 3)[:, :, 1:-1]  # [N, L, T, D]
         return np.where(mask[:, None, :, None], layers, np.float32(0)), mask
+
+    def _by_module(self, batch: Sequence[Sequence[str]]) -> tuple[Array, npt.NDArray[np.int64]]:
+        """Layers [L, N, T + 2, D] and lengths [N], boundaries included."""
+        ids = ids_of_batch(batch, characters=self._characters)
+        output = self.elmo_bilm(ids.to(self.elmo_bilm.bilm.settled_h.device))
+        return host(stack(output["activations"])), host(output["mask"]).sum(1)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What computes is made anew from the model: compiled code has addresses of this process.
+        return {**vars(self), "_bilm": self._bilm.state}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._bilm = CarryingBiLM(self._model, device=_device(self.cuda_device))
+        self._bilm.state = state["_bilm"]
 
     def embed_sentences(
         self, sentences: Iterable[Sequence[str]], batch_size: int = DEFAULT_BATCH_SIZE
